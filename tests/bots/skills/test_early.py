@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, journey, obstacles, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, stairs
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -114,7 +115,7 @@ def test_a_peaceful_sleeper_in_the_only_passage_is_struck_after_long_searching()
         for monster in player.world.monsters:
             monster.peaceful = True
         assert not game.run(lambda _: obstacles.blocked_by_friends(bot))
-        player.refusals[Refusal(Act.SEARCH, player.level.place)] = obstacles.STUCK + 1
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.stuck_searches + 1
         for _ in range(3):
             game.run(lambda _: obstacles.blocked_by_friends(bot))
         assert ord("F") in game.pressed
@@ -183,7 +184,7 @@ def test_where_the_mines_lead_no_further_one_goes_back():
         bot, player = Bot(game.player), game.player
         game.run(explore_all)
         assert not journey._at_the_end(bot)
-        player.refusals[Refusal(Act.SEARCH, player.level.place)] = journey._GIVEN_UP + 1
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.mines_given_up + 1
         assert journey._at_the_end(bot)
 
 

@@ -17,6 +17,7 @@ from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
 from balrog_rag.bots.nethack.skills.moving import occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -24,25 +25,8 @@ from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.routes import first
 
-_NEAR = 6
-_PATIENCE = 25
-"""Turns to wait on the stairs of the Mines for enemies in sight to come."""
-_SLEEP, _RAY = 8, 5
 _NO_RAY = ("striking", "slow monster")
 """Wands whose effect ends where it strikes; all others send rays that bounce off walls."""
-_OUT_OF_REACH = 20
-_CHASE = 30
-_TIRED = 60
-"""Turns for which an enemy that was chased in vain is left alone."""
-_BLAST = 2
-_AROUND = 3
-"""Squares within which enemies are considered before fighting a weak one from the pit."""
-_EASY = 0.3
-"""Share of the hit points that a fight may cost without being a reason to stay on Elbereth."""
-_AFFORDABLE = 0.8
-"""Share of the hit points that a fight may cost against an enemy that ignores Elbereth; else we dig on."""
-_SERIOUS = 8
-"""Expected loss of hit points from which a turn for another weapon is worth it."""
 
 
 def engulfed(bot: Bot) -> Did:
@@ -83,14 +67,14 @@ def battle(bot: Bot) -> Did:
 def _suspect(bot: Bot) -> None:
     """A monster believed peaceful may be another one of its kind: look again when something hurts us."""
     for other in bot.player.world.monsters:
-        near = t.distance(other.place, bot.player.here) <= _NEAR
+        near = t.distance(other.place, bot.player.here) <= TUNING.suspect_near
         if near and other.peaceful and other.species and not other.species.always_peaceful:
             other.peaceful, other.doubted = None, True
 
 
 def _rest_on(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Stay on Elbereth while the enemies around are more than we can easily beat."""
-    if not in_haven(bot) or cost_of(bot.player, enemies) <= _EASY * bot.player.body.hp:
+    if not in_haven(bot) or cost_of(bot.player, enemies) <= TUNING.easy * bot.player.body.hp:
         return False
     return (yield from hold(bot, enemies))
 
@@ -104,7 +88,7 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return True
     if hopeless and (yield from retreat(bot, enemies)):
         return True
-    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < _PATIENCE
+    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < TUNING.ambush
     if waits and not adjacent(player, enemies):
         bot.waited += 1
         if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
@@ -112,10 +96,10 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return True
     told = yield from fighting.fight(player, enemies)
     if told in (Told.NOBODY_WITHIN_REACH, Told.NOBODY_TO_GO_TO):
-        bot.ignore(enemies, _OUT_OF_REACH)
+        bot.ignore(enemies, TUNING.out_of_reach)
         return False
     if not adjacent(player, enemies) and told != fighting.THREW:
-        bot.tire(enemies[0], _TIRED)
+        bot.tire(enemies[0], TUNING.tired)
     return True
 
 
@@ -127,10 +111,10 @@ def _murder(bot: Bot) -> Did:
             yield from fighting.attack(player, victim)
             return True
         way = first(player.level, player.here, t.NEAR[victim.place].__contains__, occupied(player))
-        if way and len(way) < _CHASE:
+        if way and len(way) < TUNING.chase:
             yield from step(player, way[0])
             return True
-        bot.ignore([victim], _OUT_OF_REACH)
+        bot.ignore([victim], TUNING.out_of_reach)
     return False
 
 
@@ -139,7 +123,9 @@ def _avoid_blast(bot: Bot) -> Did:
     player, pit = bot.player, bot.player.pit_here
     if not bot.on.blasts:
         return False
-    spores = [enemy for enemy in player.hostiles(_BLAST) if enemy.species and enemy.species.explodes]
+    spores = [
+        enemy for enemy in player.hostiles(TUNING.blast_near) if enemy.species and enemy.species.explodes
+    ]
     if not spores or (pit is not None and pit.deep):  # there is no time to climb out of a pit
         return False
     if (yield from fighting.shoot(player, spores, anything=True)) == fighting.THREW:
@@ -200,9 +186,9 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
     else:
         yield from magic.cast(player, magic.SLEEP, enemy.place)
     if wand is None or "sleep" in wand.name:
-        for other in player.hostiles(_NEAR):
+        for other in player.hostiles(TUNING.suspect_near):
             if t.heading(player.here, other.place) == t.heading(player.here, enemy.place):
-                other.helpless = player.body.turn + _SLEEP
+                other.helpless = player.body.turn + TUNING.sleep_turns
     return True
 
 
@@ -210,8 +196,8 @@ def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
     """Whether the effect of a wand towards an enemy will not bounce straight back to us."""
     if any(name in wand.name for name in _NO_RAY) or ("sleep" in wand.name and bot.player.race == "elven"):
         return True
-    ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, _RAY)
-    return len(squares) == _RAY and all(t.DARING[ground[at]] for at in squares)
+    ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, TUNING.ray)
+    return len(squares) == TUNING.ray and all(t.DARING[ground[at]] for at in squares)
 
 
 def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
@@ -223,7 +209,7 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
     if cost > player.body.hp / 2 and (yield from fall(bot, 1.0)):
         return True
     best = gear.best_weapon(player)
-    if best and not best.wielded and cost > _SERIOUS:
+    if best and not best.wielded and cost > TUNING.serious:
         yield from gear.wield(player, best)
     else:
         yield from fighting.attack(player, fighting.weakest(player, fought))
@@ -236,8 +222,8 @@ def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
     if any(_undaunted(bot, enemy) for enemy in fought):
-        return fought if cost_of(player, fought) < _AFFORDABLE * player.body.hp else []
-    around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _AROUND]
+        return fought if cost_of(player, fought) < TUNING.pit_affordable * player.body.hp else []
+    around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= TUNING.pit_around]
     return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
 
 

@@ -7,23 +7,14 @@ from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.bots.nethack.skills.looking import look_here
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import slot_of
 from balrog_rag.envs.nethack.world.species import Species, all_species
 
-_STARVED = 0.6
-"""Share of the hit points up to which we rest even though we are hungry."""
-_ELSEWHERE = 20
-"""Turns for which we do not rest after being shot at from out of sight."""
-_RICH = 140
-"""Gold pieces that suffice to buy a digging tool."""
-_CHEAP = 50
-"""Gold pieces below which no digging tool can be bought."""
 _PRICE = re.compile(r"(?:pick-axe|mattock|broad pick)[^.]*?\(for sale, (\d+) zorkmids?\)")
-_FRESH = 30
-"""Turns for which a corpse is certainly fresh."""
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
 """Words for what dwarves leave behind, sometimes on top of their digging tools."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
@@ -69,11 +60,15 @@ def _rest(bot: Bot) -> Did:
     body, plan = bot.player.body, bot.plan
     if not bot.on.rest:
         return False
-    if body.turn - bot.shot_at < _ELSEWHERE or hurrying(bot) or (digging_down(bot) and bot.walled_in()):
+    if (
+        body.turn - bot.shot_at < TUNING.rest_elsewhere
+        or hurrying(bot)
+        or (digging_down(bot) and bot.walled_in())
+    ):
         return False
     if body.hp < plan.rest_below * body.max_hp:
         bot.resting = True
-    until = plan.rest_until if body.hunger < w.WEAK else _STARVED
+    until = plan.rest_until if body.hunger < w.WEAK else TUNING.rest_starved
     if body.hp >= until * body.max_hp or body.hunger >= w.FAINTING:
         bot.resting = False
     if bot.resting and bot.on.healing_spells and magic.can_cast(bot.player, magic.HEALING):
@@ -114,7 +109,7 @@ def eat_corpses(bot: Bot) -> Did:
         if (
             species is None
             or not _eats(bot, species)
-            or turn - fell > _FRESH
+            or turn - fell > TUNING.fresh
             or far > 10
             or place in level.shop
         ):
@@ -166,7 +161,7 @@ def buy(bot: Bot) -> Did:
         not (bot.plan.dig and bot.on.shopping)
         or gear.digger(player)
         or bot.enemies()
-        or player.body.gold < _CHEAP
+        or player.body.gold < TUNING.cheap
     ):
         return False
     goals = [place for place in level.objects if place in level.shop and _sells_digger(bot, place)]
@@ -219,7 +214,11 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
     if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
         return True
-    if table.name[glyph] == "gold piece" and bot.player.body.gold < _RICH and not gear.digger(bot.player):
+    if (
+        table.name[glyph] == "gold piece"
+        and bot.player.body.gold < TUNING.rich
+        and not gear.digger(bot.player)
+    ):
         return True
     symbols = "/)" if bot.player.thrown else "/"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

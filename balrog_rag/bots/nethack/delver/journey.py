@@ -1,7 +1,7 @@
 """Where to go next: gain levels near the surface, get a pick-axe in the Mines, dig down."""
 
 from balrog_rag.bots.nethack.delver.battle import while_digging
-from balrog_rag.bots.nethack.delver.obstacles import STUCK, blocked_by_friends, make_way
+from balrog_rag.bots.nethack.delver.obstacles import blocked_by_friends, make_way
 from balrog_rag.bots.nethack.delver.retreat import fall, on_base
 from balrog_rag.bots.nethack.delver.state import HELD, Bot, Did
 from balrog_rag.bots.nethack.skills import (
@@ -15,6 +15,7 @@ from balrog_rag.bots.nethack.skills import (
 )
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
@@ -22,23 +23,6 @@ from balrog_rag.envs.nethack.world.player import SOKOBAN, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import first
 
-_STRIDES, _STRIDES_DWARF = 14, 7
-_CHASED, _STRIDES_CHASED = 3, 2
-_CROWD = 8
-"""Number of enemies in sight that justifies a charge of a wand of digging to escape."""
-_SOKOBAN_ABOVE = 9
-"""The deepest level with a second pair of stairs up, to Sokoban."""
-_CLIMB = 30
-"""Steps to stairs up that are worth holding a level."""
-_WAIT, _SHORT_WAIT = 20, 5
-_GIVEN_UP = 40
-"""Searches on a level of the Mines after which no way on is expected: crowds may block it for long."""
-_FORGIVING = 12
-"""Searches for hidden passages after which doors and steps that failed are tried again."""
-_DEEPEST_ENTRANCE = 4
-"""The last level of the main dungeon from which stairs may lead to the Mines."""
-_TOO_DEEP = 6
-"""The last level from which we go back up to look for them."""
 _DONE = (moving.ARRIVED, moving.ALARMED)
 
 
@@ -47,7 +31,7 @@ def journey(bot: Bot) -> Did:
     player = bot.player
     branch = player.world.place.branch
     if bot.recovering() and not adjacent(player, bot.enemies()):
-        yield from exploring.search(player, _SHORT_WAIT)
+        yield from exploring.search(player, TUNING.short_wait)
         return True
     if bot.starving() and (yield from fall(bot, 1.0)):
         return True
@@ -67,14 +51,14 @@ def journey(bot: Bot) -> Did:
 
 def _dig(bot: Bot) -> Skill:
     player, plan = bot.player, bot.plan
-    if len(player.hostiles()) >= _CROWD and (yield from fall(bot, 1.0)):
+    if len(player.hostiles()) >= TUNING.crowd and (yield from fall(bot, 1.0)):
         return "fell"
     if player.body.level < plan.dive_level and player.body.depth <= plan.dive_explore:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
     if _too_early(bot) and not bot.enemies() and not bot.walled_in():
-        return (yield from exploring.search(player, _WAIT))
+        return (yield from exploring.search(player, TUNING.wait))
     if (yield from _climb_once(bot)):
         return "climbed"
     if (yield from _near_stairs(bot)):
@@ -101,11 +85,11 @@ def _too_early(bot: Bot) -> bool:
 def _climb_once(bot: Bot) -> Did:
     """Take stairs up near by, if held progression is the aim: a level that we leave upwards is held."""
     player, depth = bot.player, bot.player.body.depth
-    if bot.plan.aim != HELD or depth <= max(bot.climbed, _SOKOBAN_ABOVE) or player.pit_here:
+    if bot.plan.aim != HELD or depth <= max(bot.climbed, TUNING.sokoban_above) or player.pit_here:
         return False
     up = set(stairs.known_stairs(player, False))
     way = first(player.level, player.here, up.__contains__, moving.occupied(player))
-    if way is None or len(way) > _CLIMB:
+    if way is None or len(way) > TUNING.climb:
         return False
     told = yield from stairs.go_by_stairs(player, False, None, lambda: dig_alarm(bot))
     if player.body.depth < depth:
@@ -116,7 +100,7 @@ def _climb_once(bot: Bot) -> Did:
 def _near_stairs(bot: Bot) -> Did:
     """Take stairs down that are nearer than a hole would be."""
     player, level = bot.player, bot.player.level
-    if not bot.on.near_stairs or player.body.depth <= _DEEPEST_ENTRANCE or player.pit_here:
+    if not bot.on.near_stairs or player.body.depth <= TUNING.deepest_entrance or player.pit_here:
         return False
     way = first(
         level, player.here, set(stairs.known_stairs(player, True)).__contains__, moving.occupied(player)
@@ -129,9 +113,9 @@ def _near_stairs(bot: Bot) -> Did:
 
 def _strides(bot: Bot) -> int:
     """The distance up to which stairs are nearer than a hole; digging is slower if Elbereth is needed."""
-    if bot.player.hostiles(within=_CHASED):
-        return _STRIDES_CHASED
-    return _STRIDES_DWARF if bot.player.race == "dwarven" else _STRIDES
+    if bot.player.hostiles(within=TUNING.chased):
+        return TUNING.strides_chased
+    return TUNING.strides_dwarf if bot.player.race == "dwarven" else TUNING.strides
 
 
 def dig_alarm(bot: Bot) -> bool:
@@ -153,7 +137,7 @@ def _climb(bot: Bot) -> Skill:
         up = stairs.known_stairs(bot.player, False)
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
-        if bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > STUCK:
+        if bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > TUNING.stuck_searches:
             return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), lambda: _writes(bot)))
         return (yield from _uncover(bot))
     return told
@@ -162,8 +146,8 @@ def _climb(bot: Bot) -> Skill:
 def _hunt(bot: Bot) -> Skill:
     """Look for dwarves through the Mines, level by level, but let those near the stairs come first."""
     if on_base(bot) and bot.quiet < bot.plan.siege:
-        bot.quiet += _SHORT_WAIT
-        return (yield from exploring.search(bot.player, _SHORT_WAIT))
+        bot.quiet += TUNING.short_wait
+        return (yield from exploring.search(bot.player, TUNING.short_wait))
     if not on_base(bot):
         bot.quiet = 0
     if _at_the_end(bot):
@@ -178,7 +162,7 @@ def _hunt(bot: Bot) -> Skill:
 def _at_the_end(bot: Bot) -> bool:
     """Whether we are returning because some level of the Mines had no way on."""
     player = bot.player
-    searched = player.refusals[Refusal(Act.SEARCH, player.level.place)] > _GIVEN_UP
+    searched = player.refusals[Refusal(Act.SEARCH, player.level.place)] > TUNING.mines_given_up
     bot.mined |= searched and not stairs.known_stairs(player, down=True)
     return bot.mined
 
@@ -190,18 +174,18 @@ def _main(bot: Bot) -> Skill:
     if bot.starving() or bot.mined:
         return (yield from _by_stairs(bot, True, stairs.MAIN))
     mines, grown = _way_to_mines(bot), body.turn > plan.patience
-    if mines is None and 2 <= body.depth <= _DEEPEST_ENTRANCE:
+    if mines is None and 2 <= body.depth <= TUNING.deepest_entrance:
         yield from magic.read_map(player)
-    back = mines is None and not grown and body.depth <= _TOO_DEEP and _passed_by(bot)
-    if mines is None and (body.depth <= _DEEPEST_ENTRANCE or not back):
+    back = mines is None and not grown and body.depth <= TUNING.too_deep and _passed_by(bot)
+    if mines is None and (body.depth <= TUNING.deepest_entrance or not back):
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
     if mines is None and not grown and (yield from _seek(bot)):
         return "searched"
-    if mines is not None and body.depth <= _TOO_DEEP:
+    if mines is not None and body.depth <= TUNING.too_deep:
         if body.level < plan.mines and not grown:
-            return (yield from exploring.search(player, _WAIT))
+            return (yield from exploring.search(player, TUNING.wait))
         return (yield from _towards(bot, *mines))
     if back:
         return (yield from _by_stairs(bot, False, stairs.MAIN))
@@ -213,7 +197,7 @@ def _seek(bot: Bot) -> Did:
     player = bot.player
     name = _seeking(player.world.place)
     due = bot.on.seeking and player.refusals[name] < bot.plan.seek
-    if not due or not 2 <= player.body.depth <= _DEEPEST_ENTRANCE:
+    if not due or not 2 <= player.body.depth <= TUNING.deepest_entrance:
         return False
     if _deferred(bot) or len(player.level.spots(t.DOWN)) > 1:
         return False
@@ -229,20 +213,25 @@ def _seek(bot: Bot) -> Did:
 def _deferred(bot: Bot) -> bool:
     """Whether to visit deeper levels before searching any level for hidden passages."""
     world = bot.player.world
-    return world.place.level < _DEEPEST_ENTRANCE and Place(stairs.MAIN, _DEEPEST_ENTRANCE) not in world.levels
+    return (
+        world.place.level < TUNING.deepest_entrance
+        and Place(stairs.MAIN, TUNING.deepest_entrance) not in world.levels
+    )
 
 
 def _untried(bot: Bot) -> bool:
     """Whether stairs down are known here that may lead to the Mines."""
     level = bot.player.level
-    return bot.player.body.depth <= _DEEPEST_ENTRANCE and bool(set(level.spots(t.DOWN)) - set(level.links))
+    return bot.player.body.depth <= TUNING.deepest_entrance and bool(
+        set(level.spots(t.DOWN)) - set(level.links)
+    )
 
 
 def _passed_by(bot: Bot) -> bool:
     """Whether we passed a level above from which stairs may lead to the Mines."""
     if not bot.on.seeking or _deferred(bot) or _untried(bot):
         return False
-    above = range(2, min(bot.player.world.place.level, _DEEPEST_ENTRANCE + 1))
+    above = range(2, min(bot.player.world.place.level, TUNING.deepest_entrance + 1))
     places = (Place(stairs.MAIN, level) for level in above)
     return any(bot.player.refusals[_seeking(place)] < bot.plan.seek for place in places)
 
@@ -255,7 +244,7 @@ def _seeking(place: Place) -> Refusal:
 def _way_to_mines(bot: Bot) -> tuple[Level, list[int]] | None:
     """The level and the stairs that lead to the Mines, or may lead there because they are a second pair."""
     for place, level in bot.player.world.levels.items():
-        if place.branch != stairs.MAIN or not 2 <= place.level <= _DEEPEST_ENTRANCE:
+        if place.branch != stairs.MAIN or not 2 <= place.level <= TUNING.deepest_entrance:
             continue
         places = level.spots(t.DOWN)
         linked = [at for at in places if at in level.links]
@@ -316,7 +305,7 @@ def _uncover(bot: Bot) -> Skill:
         return "read"
     if player.refusals[name] > 3:
         level.dare()
-    if player.refusals[name] % _FORGIVING == 0:
+    if player.refusals[name] % TUNING.forgiving == 0:
         level.forgive()
     told = yield from exploring.search_for_exits(player, bot.alarm)
     if told == moving.NO_WAY:

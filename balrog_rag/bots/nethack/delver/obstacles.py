@@ -2,18 +2,12 @@
 
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, fighting, moving
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.player import Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways, first
-
-_WAIT = 20
-_EFFORTS, _LURES = 40, 4
-STUCK = 15
-"""Searches on a level after which a floating eye in the way is attacked regardless."""
-_BLAST = 24
-"""Hit points that survive almost every explosion of a gas spore."""
 
 
 def make_way(bot: Bot) -> Did:
@@ -23,7 +17,7 @@ def make_way(bot: Bot) -> Did:
         species, name = enemy.species, way(bot, enemy)
         if not species or not (species.stays or bot.spares(enemy)) or not _in_the_way(bot, enemy):
             continue
-        if player.refusals[name] > _EFFORTS:
+        if player.refusals[name] > TUNING.obstacle_efforts:
             if _alone_with(bot, enemy):
                 yield from fighting.attack(player, enemy)
                 return True
@@ -37,7 +31,10 @@ def make_way(bot: Bot) -> Did:
 def blocked_by_friends(bot: Bot) -> Did:
     """Attack a peaceful monster that sleeps on the only way on."""
     player = bot.player
-    if player.level.watched or player.refusals[Refusal(Act.SEARCH, player.level.place)] <= STUCK:
+    if (
+        player.level.watched
+        or player.refusals[Refusal(Act.SEARCH, player.level.place)] <= TUNING.stuck_searches
+    ):
         return False
     for other in player.world.monsters:
         if other.peaceful and not _honoured(other) and _in_the_way(bot, other):
@@ -62,7 +59,7 @@ def _alone_with(bot: Bot, enemy: Monster) -> bool:
     """Whether a monster beside us can at worst cost us time, since no other is there to exploit that."""
     near = t.distance(enemy.place, bot.player.here) == 1
     harmless = enemy.species is not None and enemy.species.paralyses
-    stuck = bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > STUCK
+    stuck = bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > TUNING.stuck_searches
     well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
     return near and harmless and stuck and well and not bot.enemies()
 
@@ -91,7 +88,7 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
     tries, comes = way(bot, enemy, Act.LURE), enemy.species is not None and enemy.species.speed > 0
-    if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < _LURES:
+    if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < TUNING.lures:
         player.refusals[tries] += 1
         told = yield from fighting.lure(player, enemy, bot.alarm)
     return told
@@ -101,13 +98,15 @@ def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
     """Whether we would survive an explosion beside us, or nothing else has helped for long."""
     player = bot.player
     near = t.distance(enemy.place, player.here) == 1
-    enough = player.body.max_hp > _BLAST or player.refusals[way(bot, enemy)] > _EFFORTS / 2
+    enough = (
+        player.body.max_hp > TUNING.blast_hp or player.refusals[way(bot, enemy)] > TUNING.obstacle_efforts / 2
+    )
     return near and enough and enemy.species is not None and enemy.species.explodes
 
 
 def set_off(bot: Bot, enemy: Monster) -> Skill:
     """Trigger an explosion while we are healthy enough; the monster blocks the way."""
     player = bot.player
-    if player.body.hp < _BLAST and player.body.hp < player.body.max_hp:
-        return (yield from exploring.search(player, _WAIT))
+    if player.body.hp < TUNING.blast_hp and player.body.hp < player.body.max_hp:
+        return (yield from exploring.search(player, TUNING.blast_wait))
     return (yield from fighting.attack(player, enemy))

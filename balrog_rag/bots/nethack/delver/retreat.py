@@ -8,27 +8,15 @@ from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of, damage_a_turn, worst_a_turn
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, step
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 
-_HOLD_TRIES = 3
-_LONG = 60
-"""Rests on one Elbereth after which the monsters around it must be fought after all."""
-_WORN, _RESTED = 0.7, 0.9
-"""Shares of the hit points below which we write Elbereth to rest on it, and from which we leave it."""
-_SLOW, _FAR = 6, 40
-"""Speed up to which we outrun an enemy, and steps to stairs that are too many to run."""
 MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
 """Messages about attackers that Elbereth does not stop."""
-_REPELLED = 2
-"""Flights from a level of the main dungeon after which we fight there as long as it goes well."""
-_COVER = 12
-"""Maximum number of steps to stairs for leaving a line of fire."""
-_NEAR = 4
-"""Squares within which enemies are a reason to write Elbereth before they arrive."""
 
 
 def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
@@ -52,7 +40,7 @@ def on_base(bot: Bot) -> bool:
     """
     player = bot.player
     place = player.world.place
-    fought = place.branch == stairs.MINES or bot.flights[place] >= _REPELLED
+    fought = place.branch == stairs.MINES or bot.flights[place] >= TUNING.repelled_flights
     return player.level.terrain[player.here] in t.UP and player.body.depth > 1 and fought
 
 
@@ -93,7 +81,7 @@ def take_cover(bot: Bot) -> Did:
         return (yield from escape(bot, down=False))
     ways = Ways(level, player.here, {monster.place for monster in player.world.monsters})
     goal = ways.nearest(stairs.known_stairs(player, down=False))
-    if goal is None or ways.steps[goal] > _COVER:
+    if goal is None or ways.steps[goal] > TUNING.cover:
         return False
     return (yield from step(player, ways.to(goal)[0])) == ARRIVED
 
@@ -138,9 +126,9 @@ def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return False
     ways = Ways(level, player.here, {enemy.place for enemy in player.world.monsters})
     goal = ways.nearest(stairs.known_stairs(player, down=False))
-    if goal is None or bot.fled_from(level.links.get(goal)) or ways.steps[goal] > _FAR:
+    if goal is None or bot.fled_from(level.links.get(goal)) or ways.steps[goal] > TUNING.flee_far:
         return False
-    hunters = [enemy for enemy in enemies if enemy.species is None or enemy.species.speed > _SLOW]
+    hunters = [enemy for enemy in enemies if enemy.species is None or enemy.species.speed > TUNING.slow]
     if ways.steps[goal] * sum(damage_a_turn(player, enemy.species) for enemy in hunters) > player.body.hp / 2:
         return False
     return (yield from step(player, ways.to(goal)[0])) == ARRIVED
@@ -161,19 +149,19 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
     player = bot.player
     if not (bot.on.elbereth and bot.on.elbereth_rest):
         return False
-    near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= _NEAR]
+    near = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= TUNING.hold_near]
     if bot.under_fire() and not adjacent(player, enemies):
         return False
     if not near or not all(_deterred(bot, enemy) for enemy in near):
         return False
     unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
-    enough = _RESTED if in_haven(bot) else _WORN
+    enough = TUNING.hold_until if in_haven(bot) else TUNING.hold_below
     name = Refusal(Act.HOLD, (player.world.place, player.here, player.body.turn // 30))
-    if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > _HOLD_TRIES:
+    if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > TUNING.hold_tries:
         return False
     held = Refusal(Act.HELD, (player.world.place, player.here))
     player.refusals[held] += 1
-    if player.refusals[held] > _LONG:
+    if player.refusals[held] > TUNING.hold_longest:
         return False
     bot.haven = player.world.place, player.here
     if (yield from surviving.guarded(player)) == Told.GUARDED:
@@ -184,7 +172,7 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
             bot.fired_at = player.body.turn
         return True
     player.refusals[name] += 1
-    if player.refusals[name] > _HOLD_TRIES:
+    if player.refusals[name] > TUNING.hold_tries:
         return False
     yield from surviving.engrave(player)
     return True

@@ -9,14 +9,13 @@ from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, looking, magic
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world.player import Skill
 
 Rule: TypeAlias = Callable[[Bot], Did]
 """Does something if it applies, and says whether it did."""
 
 RULES: tuple[Rule, ...] = (needs, escorted, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)
-_IDLE = 5
-"""Moves after which time is made to pass, if they changed nothing."""
 
 
 def play(bot: Bot) -> Skill:
@@ -42,8 +41,8 @@ def follow(bot: Bot, rules: Sequence[Rule], done: Callable[[], bool]) -> Skill:
         before = bot.player.body.turn, bot.player.here
         yield from _move(bot, rules)
         idle = idle + 1 if (bot.player.body.turn, bot.player.here) == before else 0
-        if idle > _IDLE:
-            yield from exploring.search(bot.player, _IDLE)
+        if idle > TUNING.idle:
+            yield from exploring.search(bot.player, TUNING.idle)
             idle = 0
     return "done"
 

@@ -9,6 +9,7 @@ from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import fighting, gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import cost_of
 from balrog_rag.bots.nethack.skills.stairs import MAIN
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.envs.nethack.world import known_world as w
@@ -25,20 +26,8 @@ Did: TypeAlias = Generator[int, Any, bool]
 LOW, HUNGER, CURSES = "prayer_low", "prayer_hunger", "prayer_curses"
 """What a prayer is for: the switches for it."""
 
-_STEPS = 15
-"""Steps towards a monster in vain after which it is left alone for a while."""
-_SHUN = 300
-"""Turns for which a level that we fled from is not gone to with wounds."""
-_REPEATS = 3
-"""Flights from a level after which one keeps away no longer than before."""
-_FIRE = 6
-"""Turns for which one reckons with more missiles after one that hurt."""
-_CLOSET = 4
-"""Squares of a vault."""
 DEEP, HELD = "deep", "held"
 """What to aim at: BALROG's progression, or progression held."""
-_SIGHT = 10
-"""Squares within which an enemy counts."""
 
 
 @dataclass(frozen=True)
@@ -174,12 +163,12 @@ class Bot:
 
     def fled_from(self, place: Place | None) -> bool:
         """Whether a level was left in flight not long ago."""
-        return place in self.fled and self.player.body.turn - self.fled[place] < _SHUN
+        return place in self.fled and self.player.body.turn - self.fled[place] < TUNING.shun
 
     def walled_in(self) -> bool:
         """Whether no way leads out of here, as in a vault: its guard slays whoever does not follow him."""
         ways = Ways(self.player.level, self.player.here)
-        return sum(steps >= 0 for steps in ways.steps) <= _CLOSET
+        return sum(steps >= 0 for steps in ways.steps) <= TUNING.closet
 
     def starving(self) -> bool:
         """Whether hunger will end the game soon, whatever we do."""
@@ -187,7 +176,7 @@ class Bot:
 
     def under_fire(self) -> bool:
         """Whether we were shot at not long ago."""
-        return self.player.body.turn - self.fired_at < _FIRE
+        return self.player.body.turn - self.fired_at < TUNING.fire
 
     def recovering(self) -> bool:
         """Whether we wait for wounds to heal before we go back to where we fled from."""
@@ -200,12 +189,12 @@ class Bot:
 
     def _away(self, place: Place) -> int:
         """Turns that one keeps away from where one fled: the more often, the longer."""
-        return self.plan.repelled * min(self.flights[place], _REPEATS)
+        return self.plan.repelled * min(self.flights[place], TUNING.flight_repeats)
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""
         player = self.player
-        return [monster for monster in player.hostiles(_SIGHT) if self._matters(monster)]
+        return [monster for monster in player.hostiles(TUNING.enemy_sight) if self._matters(monster)]
 
     def victims(self) -> list[Monster]:
         """Peaceful dwarves worth killing for what they may dig with."""
@@ -237,7 +226,7 @@ class Bot:
     def tire(self, monster: Monster, turns: int) -> None:
         """Count a step towards a monster; after many it is left alone for a while."""
         self.chased[monster.number] += 1
-        if self.chased[monster.number] % _STEPS == 0:
+        if self.chased[monster.number] % TUNING.chase_steps == 0:
             self.ignore([monster], turns)
 
     def ignore(self, monsters: Sequence[Monster], turns: int) -> None:

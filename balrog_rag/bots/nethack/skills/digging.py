@@ -12,6 +12,7 @@ from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.bots.nethack.skills.surviving import engrave, guarded
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -22,18 +23,6 @@ from balrog_rag.envs.nethack.world.routes import Ways
 
 FELL, TOO_HARD, NO_TOOL = Told.FELL, Told.TOO_HARD, Told.NO_TOOL
 MISSPELT, FLOODED = Told.MISSPELT, Told.FLOODED
-_WRITINGS = 9
-"""How often Elbereth is written in one pit, and before there is one."""
-_NEAR, _WILD = 8, 5
-"""Squares within which an enemy is a reason to write before there is a pit; deeper down none is needed."""
-_NEAR_DWARF, _WILD_DWARF = 3, 10
-"""The same for dwarves, who dig a pit in the time that two writings take."""
-_SIGHT = 8
-"""Squares within which an enemy that ignores Elbereth is a reason not to write."""
-_SPOTS = 4
-"""Squares tried before the ground of a level is considered too hard."""
-_WALK = 30
-"""Maximum number of steps to a place for a hole."""
 _DIGGING = ("digging downward", "You hit", "You miss", "You destroy", "You kill")
 """Words for actions that take a move: digging, or hitting a monster that has swallowed us with the tool."""
 _GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
@@ -60,7 +49,7 @@ def wetness(level: Level, place: int) -> int:
 def dig_down(player: Player, alarm: Alarm, elbereth: Callable[[], bool] = always) -> Skill:
     """Dig through the floor, here or near by, protected by Elbereth while `elbereth` holds."""
     told: str = TOO_HARD
-    for _ in range(_SPOTS):
+    for _ in range(TUNING.dig_spots):
         told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm, elbereth))
         if told != TOO_HARD:
             break
@@ -107,12 +96,12 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     level, pit = player.level, player.pit_here
     if pit is not None and pit.deep and not player.refusals[Refusal(Act.DIG, (level.place, player.here))]:
         return ""  # climbing out takes as long as half a hole
-    for _ in range(_SPOTS):
+    for _ in range(TUNING.dig_spots):
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
         spots = [
             (wetness(level, place), place in level.objects, steps, place)
             for place, steps in enumerate(ways.steps)
-            if 0 <= steps <= _WALK and _untried(player, place)
+            if 0 <= steps <= TUNING.dig_walk and _untried(player, place)
         ]
         if not spots:
             return NO_WAY
@@ -149,7 +138,7 @@ def guard(player: Player, pit: Pit) -> Skill:
     pit.hp = player.body.hp
     blind = bool(player.body.condition & w.BLIND)
     unable = player.cursed_hands or (blind and not hurt)
-    if pit.guarded or pit.writings >= _WRITINGS or unable:
+    if pit.guarded or pit.writings >= TUNING.pit_writings or unable:
         return Told.NO_NEED
     if pit.writings and not blind and (yield from guarded(player)) == Told.GUARDED:
         pit.guarded = True
@@ -159,10 +148,14 @@ def guard(player: Player, pit: Pit) -> Skill:
 
 def _worth_writing(player: Player, pit: Pit) -> bool:
     """Whether a monster may come that Elbereth keeps off; one that ignores it leaves no time to write."""
-    seen = player.hostiles(within=_SIGHT)
+    seen = player.hostiles(within=TUNING.undaunted_sight)
     if seen and not any(enemy.species is None or enemy.species.fears_elbereth for enemy in seen):
         return False
-    near, wild = (_NEAR_DWARF, _WILD_DWARF) if player.race == "dwarven" else (_NEAR, _WILD)
+    near, wild = (
+        (TUNING.write_near_dwarf, TUNING.write_depth_dwarf)
+        if player.race == "dwarven"
+        else (TUNING.write_near, TUNING.write_depth)
+    )
     return pit.deep or player.body.depth >= wild or bool(player.hostiles(within=near))
 
 
@@ -171,7 +164,7 @@ def _write(player: Player, pit: Pit) -> Skill:
     pit.writings += 1
     told = yield from engrave(player)
     if told != Told.WROTE:
-        pit.writings = _WRITINGS
+        pit.writings = TUNING.pit_writings
         return told
     if player.body.condition & w.BLIND:
         return told

@@ -2,6 +2,7 @@
 
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
@@ -9,13 +10,6 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 EXPLORED = Told.EXPLORED
-_AT_ONCE = 8
-"""Turns searched at one square in a row."""
-_KEPT = 0.93
-"""The share of a square's promise that remains after one turn of searching."""
-_WALK = 0.02
-"""The cost of a step, in promise."""
-_DEAD_END, _PASSAGE, _WALL, _FAR = 0.8, 0.03, 0.05, 10
 
 
 def frontier(level: Level, place: int) -> bool:
@@ -48,7 +42,11 @@ def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     ways = Ways(level, player.here, occupied(player))
     hopes = Hopes(level)
     best = max(
-        ((hopes.at(place) - _WALK * steps, -place) for place, steps in enumerate(ways.steps) if steps >= 0),
+        (
+            (hopes.at(place) - TUNING.search_walk * steps, -place)
+            for place, steps in enumerate(ways.steps)
+            if steps >= 0
+        ),
         default=None,
     )
     if best is None:
@@ -57,7 +55,7 @@ def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     told = yield from follow(player, ways.to(place), alarm)
     if told == ALARMED or player.here != place:
         return told
-    return (yield from search(player, _AT_ONCE))
+    return (yield from search(player, TUNING.search_at_once))
 
 
 def search(player: Player, turns: int) -> Skill:
@@ -81,7 +79,7 @@ class Hopes:
         ground = self._level.terrain
         corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
         if corridor or ground[place] == t.DOORWAY:
-            weight = _DEAD_END if self._ends(place) else _PASSAGE
+            weight = TUNING.promise_dead_end if self._ends(place) else TUNING.promise_passage
             return sum(weight * self._left(near) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
         return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
 
@@ -96,7 +94,7 @@ class Hopes:
         return not steps
 
     def _left(self, place: int) -> float:
-        return float(_KEPT ** self._level.searched[place])
+        return float(TUNING.search_kept ** self._level.searched[place])
 
     def _behind(self, place: int, wall: int) -> float:
         """The chance that something is hidden in a wall: it grows with the unknown area beyond."""
@@ -104,16 +102,18 @@ class Hopes:
         if abs(step) not in (1, t.WIDTH):
             return 0.0
         if wall not in self._memory:
-            self._memory[wall] = (_WALL + _depth(self._level, wall, step) / _FAR) * self._left(wall)
+            self._memory[wall] = (
+                TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
+            ) * self._left(wall)
         return self._memory[wall]
 
 
 def _depth(level: Level, wall: int, step: int) -> int:
     """How far the unknown area reaches behind a wall, up to a limit."""
     place = wall
-    for run in range(_FAR):
+    for run in range(TUNING.promise_far):
         x, y = t.xy(place + step) if 0 <= place + step < t.SIZE else (0, 0)
         if not (1 < x < t.WIDTH - 2 and 1 < y < t.HEIGHT - 2) or level.terrain[place + step] != t.UNKNOWN:
             return run
         place += step
-    return _FAR
+    return TUNING.promise_far

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.player import Player
 from balrog_rag.envs.nethack.world.species import Species
-
-_TURN = 12
-"""The speed of a creature that acts once per turn."""
-_SIDES = 20
-_UNKNOWN_LEVEL, _UNKNOWN_DAMAGE = 3, 5.0
 
 WEAPONS = {
     "two-handed sword": 6.5,
@@ -53,8 +49,6 @@ WEAPONS = {
     "bullwhip": 1.5,
 }
 """Average damage of wielded weapons; the first name that is part of an item's name counts."""
-_BARE_HANDS, _OTHER = 1.5, 1.5
-_MARTIAL_ARTS = 9.0
 
 
 def our_damage(player: Player) -> float:
@@ -62,34 +56,36 @@ def our_damage(player: Player) -> float:
     strength = max(0, player.body.strength - 16) * 0.7
     item = next((item for item in player.world.items if item.wielded), None)
     if item is None:
-        return strength + (_MARTIAL_ARTS if player.role == "Monk" else _BARE_HANDS)
-    base = next((amount for name, amount in WEAPONS.items() if name in item.name), _OTHER)
+        return strength + (TUNING.martial_arts if player.role == "Monk" else TUNING.bare_hands)
+    base = next((amount for name, amount in WEAPONS.items() if name in item.name), TUNING.other_weapon)
     return base + strength + (item.enchantment or 0)
 
 
 def blows_to_kill(player: Player, species: Species | None) -> float:
     """Turns that we need to kill such a monster."""
-    level = species.level if species else _UNKNOWN_LEVEL
+    level = species.level if species else TUNING.unknown_level
     armor = species.armor if species else 6
-    hits = (2 + armor + player.body.level) / _SIDES
+    hits = (2 + armor + player.body.level) / TUNING.to_hit_die
     return max(1.0, max(2.5, 4.5 * level) / our_damage(player)) / min(0.95, max(0.1, hits))
 
 
 def damage_a_turn(player: Player, species: Species | None) -> float:
     """Average hit points per turn that such a monster next to us costs."""
     if species is None:
-        return _UNKNOWN_DAMAGE / 2
+        return TUNING.unknown_damage / 2
     armor = player.body.armor
-    hits = (10 + species.level + armor) / _SIDES
+    hits = (10 + species.level + armor) / TUNING.to_hit_die
     absorbed = -armor / 2 if armor < 0 else 0
-    return max(0.5, species.damage - absorbed) * min(1.0, max(0.05, hits)) * species.speed / _TURN
+    return (
+        max(0.5, species.damage - absorbed) * min(1.0, max(0.05, hits)) * species.speed / TUNING.normal_speed
+    )
 
 
 def worst_a_turn(player: Player, species: Species | None) -> float:
     """Likely maximum of hit points that such a monster costs us in one turn."""
     if species is None:
-        return 2 * _UNKNOWN_DAMAGE
-    return 2.2 * species.damage * max(1.0, species.speed / _TURN)
+        return 2 * TUNING.unknown_damage
+    return 2.2 * species.damage * max(1.0, species.speed / TUNING.normal_speed)
 
 
 def cost_of(player: Player, enemies: Sequence[Monster]) -> float:

@@ -9,6 +9,7 @@ from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, d
 from balrog_rag.bots.nethack.skills.looking import look_at
 from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -18,11 +19,6 @@ from balrog_rag.envs.nethack.world.player import MINES, Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 from balrog_rag.envs.nethack.world.species import Species
 
-_REACH, _FLIGHT = 9, 13
-"""Squares at which we throw, and over which missiles may fly."""
-_TOWN = 5
-"""The first depth of Minetown."""
-_FAR, _WIDE, _WAITS, _WAIT = 4, 5, 40, 5
 THREW, NOTHING_TO_THROW = Told.THREW, Told.NOTHING_TO_THROW
 THROWN = frozenset(
     ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
@@ -93,7 +89,9 @@ def surely_hostile(player: Player, enemy: Monster) -> bool:
 
 def _town(player: Player) -> bool:
     """Whether this may be Minetown, where all who live there are peaceful, whatever their kind."""
-    return player.level.watched or (player.world.place.branch == MINES and player.body.depth >= _TOWN)
+    return player.level.watched or (
+        player.world.place.branch == MINES and player.body.depth >= TUNING.town_depth
+    )
 
 
 def untouchable(player: Player, species: Species) -> bool:
@@ -159,7 +157,7 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     if not targets:
         return Told.NOBODY_TO_GO_TO
     way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
-    if way is None or len(way) > 2 * _REACH:
+    if way is None or len(way) > 2 * TUNING.throw_reach:
         return Told.NOBODY_WITHIN_REACH
     if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
         yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
@@ -205,16 +203,18 @@ def lure(player: Player, enemy: Monster, alarm: Alarm) -> Skill:
     wide = [
         place
         for place, steps in enumerate(ways.steps)
-        if steps >= 0 and t.distance(place, enemy.place) >= _FAR and len(level.steps(place)) >= _WIDE
+        if steps >= 0
+        and t.distance(place, enemy.place) >= TUNING.lure_far
+        and len(level.steps(place)) >= TUNING.lure_wide
     ]
     goal = ways.nearest(wide)
     if goal is None:
         return NO_WAY
     told = yield from follow(player, ways.to(goal), alarm)
-    for _ in range(_WAITS):
+    for _ in range(TUNING.lure_waits):
         if alarm() or t.distance(player.here, enemy.place) <= 2:
             break
-        yield from search(player, _WAIT)
+        yield from search(player, TUNING.lure_wait)
     return told
 
 
@@ -256,10 +256,10 @@ def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bo
     """Whether a missile from a square would reach a monster, and no friendly one if it misses."""
     place, level = enemy.place, player.level
     nearest = 2 if enemy.species and enemy.species.explodes else nearest
-    if not nearest <= t.distance(start, place) <= _REACH or not t.heading(start, place):
+    if not nearest <= t.distance(start, place) <= TUNING.throw_reach or not t.heading(start, place):
         return False
     friends = {monster.place for monster in player.world.monsters if not monster.hostile}
-    flight = list(itertools.takewhile(partial(_open, level), t.ray(start, place, _FLIGHT)))
+    flight = list(itertools.takewhile(partial(_open, level), t.ray(start, place, TUNING.missile_flight)))
     return place in flight and friends.isdisjoint(flight)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
@@ -14,7 +15,6 @@ from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 Wish = Callable[[str], bool]
 """Whether an item of this description is wanted."""
 
-_TRIES = 2
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _PAGES = 10
 DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
@@ -72,7 +72,7 @@ def digs(text: str) -> bool:
 def digger(player: Player) -> Item | None:
     """Our digging tool."""
     tool = player.world.item(*DIGGERS)
-    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > _TRIES
+    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > TUNING.shield_tries
     return None if tool and stuck and _two_handed(tool) and shield(player) else tool
 
 

@@ -3,6 +3,7 @@
 import re
 
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -13,12 +14,6 @@ from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 NO_SPELL, NO_MAP = Told.NO_SPELL, Told.NO_MAP
 FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "extra healing"
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
-_ZAPS = 2
-"""How often zapping a wand of digging may fail."""
-_LIKELY = 50
-"""Percent of failure above which a spell is not tried."""
-_FAILURES = 4
-"""Failures after which a spell is not tried again: worn armour may prevent it."""
 _SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
 
 ATTACK_WANDS = ("sleep", "striking", "magic missile", "cold", "fire", "lightning", "slow monster")
@@ -32,7 +27,7 @@ def spells(player: Player) -> Skill:
     player.spells = {}
     for line in player.screen.lines():
         found = _SPELL.search(line)
-        if found and int(found[3]) <= _LIKELY:
+        if found and int(found[3]) <= TUNING.spell_failure:
             player.spells[found[2].strip()] = found[1]
     yield from player.close()
     return ", ".join(player.spells) or "no spells"
@@ -57,7 +52,7 @@ def cast(player: Player, name: str, place: int) -> Skill:
     yield from player.close()
     if player.said("You fail to cast"):
         player.refusals[Refusal(Act.CAST, name)] += 1
-        if player.refusals[Refusal(Act.CAST, name)] >= _FAILURES:
+        if player.refusals[Refusal(Act.CAST, name)] >= TUNING.spell_failures:
             player.spells.pop(name)
     return Told.CAST
 
@@ -85,7 +80,10 @@ def digging_wand(player: Player) -> Item | None:
     if player.level.terrain[player.here] in t.STAIRS:
         return None
     for item in player.world.items:
-        if "wand of digging" in item.name and player.refusals[Refusal(Act.ZAP, item.text)] < _ZAPS:
+        if (
+            "wand of digging" in item.name
+            and player.refusals[Refusal(Act.ZAP, item.text)] < TUNING.wand_failures
+        ):
             return item
     return None
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -13,9 +14,6 @@ from balrog_rag.envs.nethack.world.routes import first
 
 ARRIVED, ALARMED, STUCK, NO_WAY = Told.ARRIVED, Told.ALARMED, Told.STUCK, Told.NO_WAY
 
-_TRIES = 3
-"""Steps that fail without a stated reason before they are given up."""
-_KICKS = 15
 _BLOCKED_FOR_GOOD = (
     "You try to squeeze",
     "Perhaps that's why",
@@ -93,7 +91,7 @@ def _learn(player: Player, here: int, place: int) -> None:
     level = player.level
     name = Refusal(Act.STEP, (level.place, here, place))
     player.refusals[name] += 1
-    if player.refusals[name] >= _TRIES or player.said(*_BLOCKED_FOR_GOOD):
+    if player.refusals[name] >= TUNING.step_tries or player.said(*_BLOCKED_FOR_GOOD):
         level.refuse(here, place)
 
 
@@ -103,7 +101,7 @@ def open_door(player: Player, place: int) -> Skill:
     key = t.heading(here, place)
     name, locked = (Refusal(act, (level.place, place)) for act in (Act.DOOR, Act.LOCKED))
     player.refusals[name] += 1
-    if player.refusals[name] > _KICKS or (level.watched and player.refusals[locked]):
+    if player.refusals[name] > TUNING.door_kicks or (level.watched and player.refusals[locked]):
         level.forbid([place])
         return STUCK
     if player.refusals[locked]:

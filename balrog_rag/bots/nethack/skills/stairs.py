@@ -2,19 +2,13 @@
 
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 __all__ = ("MAIN", "MINES", "go_by_stairs", "known_stairs", "take_stairs", "wait_for_pet")
-_TRIES = 3
-_CALL, _PET_TURNS = 8, 30
-"""Squares within which no enemy may be while waiting for a pet, and the turns to wait."""
-_DEEP = 4
-"""The last level of the main dungeon where a pet is worth the time."""
-_LOST = 200
-"""Turns since it was last seen after which a pet is not waited for."""
 
 
 def take_stairs(player: Player, down: bool) -> Skill:
@@ -31,15 +25,15 @@ def take_stairs(player: Player, down: bool) -> Skill:
     return ARRIVED
 
 
-def wait_for_pet(player: Player, turns: int = _PET_TURNS) -> Skill:
+def wait_for_pet(player: Player, turns: int = TUNING.pet_turns) -> Skill:
     """Wait on stairs for a pet to come near, so that it follows."""
     level = player.level
-    if level.place.branch == MAIN and level.place.level > _DEEP:
+    if level.place.branch == MAIN and level.place.level > TUNING.pet_depth:
         return Told.LEFT_BEHIND
     for _ in range(turns):
         near = any(m.tame and t.distance(m.place, player.here) <= 1 for m in player.world.monsters)
-        lost = level.pet is None or player.body.turn - level.pet > _LOST
-        if near or lost or player.level is not level or player.hostiles(_CALL):
+        lost = level.pet is None or player.body.turn - level.pet > TUNING.pet_lost
+        if near or lost or player.level is not level or player.hostiles(TUNING.pet_enemy):
             break
         yield from player.command(keys.SEARCH)
     return Told.WAITED
@@ -52,7 +46,7 @@ def known_stairs(player: Player, down: bool, branch: int | None = None) -> list[
     fine = []
     for place in places:
         link = level.links.get(place)
-        if player.refusals[Refusal(Act.STAIRS, (level.place, place))] >= _TRIES:
+        if player.refusals[Refusal(Act.STAIRS, (level.place, place))] >= TUNING.stairs_tries:
             continue
         if branch is None or link is None or link.branch == branch:
             fine.append(place)

@@ -4,6 +4,7 @@ from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
 from balrog_rag.bots.nethack.skills.moving import Alarm
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.items import Item
@@ -11,14 +12,6 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
 ELBERETH = "Elbereth"
-_FIRST_PRAYER, _NEXT_PRAYER = 101, 700
-"""Turns after which prayer is safe enough in great need: from the start, and after the last prayer."""
-_LAST_RESORT = 300
-"""Turns after the last prayer from which about every second prayer is heard."""
-_LOW = 5
-_SHARES = ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5))
-"""By minimum experience level (highest first), the share of hit points that counts as low for prayer."""
-_REST = 20
 _WRITING = """
 pick-axe, potion,tinning kit, touchstone, flint,sack, bag, lamp, bullwhip, club, mace, aklys, quarterstaff,
 sling,bow, crossbow, war hammer, flail, stethoscope, lock pick, key, credit card, figurine,candle,tin opener,
@@ -70,8 +63,8 @@ _HEALING = ("full healing", "extra healing", "healing")
 def in_mortal_need(player: Player) -> bool:
     """Whether HP is low enough for prayer to count it as major trouble."""
     body = player.body
-    share = next(share for level, share in _SHARES if body.level >= level)
-    return body.hp <= _LOW or body.hp * share <= min(body.max_hp, 15 * body.level)
+    share = next(share for level, share in TUNING.low_shares if body.level >= level)
+    return body.hp <= TUNING.low_hp or body.hp * share <= min(body.max_hp, 15 * body.level)
 
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
@@ -79,8 +72,8 @@ def may_pray(player: Player, desperate: bool = False) -> bool:
     if player.unlucky:
         return False
     if player.prayed is None:
-        return player.body.turn >= _FIRST_PRAYER
-    return player.body.turn - player.prayed >= (_LAST_RESORT if desperate else _NEXT_PRAYER)
+        return player.body.turn >= TUNING.first_prayer
+    return player.body.turn - player.prayed >= (TUNING.last_resort if desperate else TUNING.next_prayer)
 
 
 def pray(player: Player) -> Skill:
@@ -194,7 +187,7 @@ def rest(player: Player, alarm: Alarm) -> Skill:
     """Rest for a while."""
     before = player.body.hp
     while not alarm():
-        yield from search(player, _REST)
+        yield from search(player, TUNING.rest_turns)
         if player.body.hp < before or player.body.hp >= player.body.max_hp:
             return Told.RESTED
         before = player.body.hp

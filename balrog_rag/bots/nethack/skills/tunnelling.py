@@ -7,15 +7,12 @@ from balrog_rag.bots.nethack.skills.digging import NO_TOOL
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
-_EFFORT = 8
-"""The assumed cost of digging through a square, in steps."""
-_LONGEST = 300
-"""Squares after which a tunnel is given up."""
 _SOLID = frozenset((t.UNKNOWN, t.STONE))
 _HARD = ("too hard", "cannot reach", "can't reach", "not strong enough")
 
@@ -23,7 +20,7 @@ _HARD = ("too hard", "cannot reach", "can't reach", "not strong enough")
 def tunnel(player: Player, goals: Collection[int], alarm: Alarm) -> Skill:
     """Go to one of these squares, through rock and walls if that is shorter."""
     level = player.level
-    for _ in range(_LONGEST):
+    for _ in range(TUNING.tunnel_longest):
         if player.here in goals or player.level is not level:
             return ARRIVED
         if alarm():
@@ -46,7 +43,7 @@ def _dig(player: Player, place: int) -> Skill:
         return NO_TOOL
     name = Refusal(Act.TUNNEL, (level.place, place))
     player.refusals[name] += 1
-    if player.refusals[name] > _EFFORT:
+    if player.refusals[name] > TUNING.tunnel_effort:
         level.forbid([place])
         return STUCK
     yield from free_hands(player, tool)
@@ -92,4 +89,4 @@ def _around(level: Level, place: int, soft: Collection[int]) -> Iterator[tuple[i
         if diagonal or near in steps or near in level.forbidden or not inside:
             continue
         if level.terrain[near] in soft or near in level.boulders:
-            yield near, _EFFORT
+            yield near, TUNING.tunnel_effort

@@ -1,0 +1,257 @@
+"""The numbers that the delver and its skills play by, each with its basis.
+
+`source`: a line of NetHack 3.6.7. `measured`: paired games, difference in points of progression ± standard
+error (docs/notes/2026-11-players.md). `chosen`: by judgement, not measured alone. Word lists, and the average
+damage of weapons (`fight_cost.WEAPONS`, from objects.c), stay where they are used; what options change is a
+default of `Plan`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+SOURCE, MEASURED, CHOSEN = "source", "measured", "chosen"
+
+
+def _source(value: Any, says: str, line: str) -> Any:
+    """Return a number that follows from NetHack's source."""
+    return field(default=value, metadata={"says": says, "kind": SOURCE, "basis": line})
+
+
+def _measured(value: Any, says: str, figure: str) -> Any:
+    """Return a number whose alternatives were played."""
+    return field(default=value, metadata={"says": says, "kind": MEASURED, "basis": figure})
+
+
+def _chosen(value: Any, says: str) -> Any:
+    """Return a number that nobody has measured alone."""
+    return field(default=value, metadata={"says": says, "kind": CHOSEN, "basis": ""})
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """One field for each number."""
+
+    # Prayer
+    first_prayer: int = _source(
+        101,
+        "turn from which a first prayer is heard",
+        "u_init.c:644 begins at 300, allmain.c:195 counts down, pray.c:1819 hears 200 in major trouble",
+    )
+    next_prayer: int = _source(
+        700,
+        "turns after a prayer until the next is safe enough",
+        "pray.c:1220 sets rnz(350), of which pray.c:1819 hears 200: 500 to 1,000 turns in most cases",
+    )
+    last_resort: int = _source(
+        300,
+        "turns after a prayer from which the next is heard about every second time",
+        "pray.c:1220: the median of rnz(350) is 350, less the 200 of pray.c:1819",
+    )
+    low_hp: int = _source(5, "hit points that are always low for prayer", "pray.c:140 critically_low_hp()")
+    low_shares: tuple[tuple[int, int], ...] = _source(
+        ((30, 9), (22, 8), (14, 7), (6, 6), (0, 5)),
+        "by least experience level, the share of the hit points that is low for prayer",
+        "pray.c:118 critically_low_hp()",
+    )
+    # Digging, and Elbereth in the pit
+    pit_writings: int = _source(
+        9,
+        "how often Elbereth is written in one pit, and before there is one",
+        "engrave.c:1055 spoils each letter one time in 25: 28 % of the writings, all nine never",
+    )
+    write_near: int = _measured(
+        8,
+        "squares within which an enemy is a reason to write before there is a pit",
+        "no Elbereth before the pit -0.0 ± 1.7, always +1.1 ± 2.0 (human Archeologists, 120 games)",
+    )
+    write_depth: int = _measured(
+        5, "depth from which one writes before the pit without an enemy in sight", "as write_near"
+    )
+    write_near_dwarf: int = _source(
+        3,
+        "write_near for dwarves",
+        "dig.c:302 doubles a dwarf's effort each turn: a pit in two turns, less than writing takes",
+    )
+    write_depth_dwarf: int = _source(10, "write_depth for dwarves", "as write_near_dwarf")
+    undaunted_sight: int = _chosen(
+        8, "squares within which an enemy that ignores Elbereth is a reason not to write"
+    )
+    dig_spots: int = _chosen(4, "squares tried before the ground of a level is considered too hard")
+    dig_walk: int = _chosen(30, "maximum number of steps to a place for a hole")
+    tunnel_effort: int = _source(
+        8, "cost of digging through a square, in steps", "dig.c:363: an effort of 100 at 10 to 14 a turn"
+    )
+    tunnel_longest: int = _chosen(300, "squares after which a tunnel is given up")
+    strides: int = _measured(
+        14,
+        "steps up to which stairs are nearer than a hole",
+        "22 steps -0.3 ± 0.2, 6 steps +0.0 ± 0.6 (human Archeologists, 120 games)",
+    )
+    strides_dwarf: int = _source(7, "the same for dwarves", "dig.c:302: a dwarf digs a hole in half the time")
+    chased: int = _chosen(3, "squares within which an enemy makes the walk to stairs shorter")
+    strides_chased: int = _chosen(2, "steps to stairs with such an enemy")
+    crowd: int = _chosen(8, "enemies in sight that justify a charge of a wand of digging")
+    pit_around: int = _chosen(
+        3, "squares within which enemies are counted before a weak one is fought from the pit"
+    )
+    pit_affordable: float = _chosen(
+        0.8, "share of the hit points that a fight from the pit may cost against what ignores Elbereth"
+    )
+    serious: int = _chosen(8, "expected loss of hit points from which a turn for another weapon is worth it")
+    closet: int = _source(4, "squares of a vault", "mklev.c:41 create_vault(): 2 x 2 squares")
+    # Elbereth to rest on, and retreat
+    hold_tries: int = _chosen(3, "failures after which Elbereth is not written here again for 30 turns")
+    hold_longest: int = _chosen(
+        60, "rests on one Elbereth after which the monsters around it are fought after all"
+    )
+    hold_below: float = _measured(
+        0.7,
+        "share of the hit points below which one writes Elbereth to rest on it",
+        "written at half of the hit points instead, with other changes: +0.5 ± 1.2 (169 games)",
+    )
+    hold_until: float = _chosen(0.9, "share of the hit points at which one leaves it")
+    hold_near: int = _chosen(4, "squares within which enemies are a reason to write before they arrive")
+    slow: int = _source(
+        6, "speed up to which an enemy is outrun", "permonst.h:71: the hero moves at NORMAL_SPEED 12"
+    )
+    flee_far: int = _chosen(40, "steps to stairs that are too many to run")
+    repelled_flights: int = _chosen(
+        2, "flights from a level of the main dungeon after which its stairs are held as in the Mines"
+    )
+    cover: int = _chosen(12, "steps to stairs for leaving a line of fire")
+    easy: float = _chosen(
+        0.3, "share of the hit points that a fight may cost without being a reason to stay on Elbereth"
+    )
+    shun: int = _chosen(300, "turns for which a level that was left in flight is not gone to with wounds")
+    flight_repeats: int = _chosen(3, "flights from a level after which one keeps away no longer than before")
+    fire: int = _chosen(6, "turns for which more missiles are expected after one that hurt")
+    # Fights
+    enemy_sight: int = _chosen(10, "squares within which an enemy counts")
+    chase_steps: int = _chosen(15, "steps towards a monster in vain after which it is left alone for a while")
+    suspect_near: int = _chosen(
+        6, "squares within which a monster believed peaceful is doubted when something hurts"
+    )
+    ambush: int = _chosen(25, "turns to wait on the stairs of the Mines for enemies in sight to come")
+    sleep_turns: int = _chosen(
+        8, "turns for which an enemy put to sleep is left out of account; a ray of sleep lasts longer"
+    )
+    ray: int = _source(
+        5,
+        "free squares behind an enemy that keep a ray from bouncing back",
+        "zap.c:4083: a ray is 7 to 13 squares long and fades two for each creature",
+    )
+    out_of_reach: int = _chosen(20, "turns for which an enemy that no path leads to is left alone")
+    chase: int = _chosen(30, "steps that a peaceful dwarf is worth")
+    tired: int = _chosen(60, "turns for which an enemy that was chased in vain is left alone")
+    blast_near: int = _source(
+        2,
+        "squares within which an exploding monster is kept off",
+        "explode.c: explosions reach the squares next to their centre",
+    )
+    blast_hp: int = _source(
+        24, "hit points that survive an explosion of a gas spore", "monst.c:303: 4d6, at most 24"
+    )
+    blast_wait: int = _chosen(20, "turns rested at a time before an explosion is set off")
+    obstacle_efforts: int = _chosen(40, "efforts against a monster in the way")
+    lures: int = _chosen(4, "attempts to lure it out")
+    stuck_searches: int = _chosen(
+        15, "searches on a level after which a floating eye in the way is attacked regardless"
+    )
+    throw_reach: int = _source(
+        9,
+        "squares at which missiles are thrown",
+        "dothrow.c:1209: strength 18 throws 9 squares, less the weight over 40",
+    )
+    missile_flight: int = _chosen(13, "squares over which a missile that misses may fly")
+    town_depth: int = _source(
+        5, "first depth of Minetown", "dungeon.def:74: level 3 or 4 of the Mines, which begin on depth 3 to 5"
+    )
+    lure_far: int = _chosen(4, "squares between a lured monster and where it is awaited")
+    lure_wide: int = _chosen(5, "free squares beside where it is awaited")
+    lure_waits: int = _chosen(40, "waits for it")
+    lure_wait: int = _chosen(5, "turns of each")
+    normal_speed: int = _source(12, "speed of a creature that acts once a turn", "permonst.h:71 NORMAL_SPEED")
+    to_hit_die: int = _source(20, "sides of the die for hitting", "mhitu.c:472, uhitm.c:579: rnd(20)")
+    unknown_level: int = _chosen(3, "level of a monster that was felt but not seen")
+    unknown_damage: float = _chosen(5.0, "damage of such a monster")
+    bare_hands: float = _source(1.5, "average damage of bare hands", "uhitm.c:710 hmon_hitmon(): rnd(2)")
+    other_weapon: float = _source(
+        1.5, "average damage of what is not a weapon", "uhitm.c:742 hmon_hitmon(): rnd(2)"
+    )
+    martial_arts: float = _source(
+        9.0,
+        "average damage of martial arts",
+        "uhitm.c:708 rnd(4), uhitm.c:707 and weapon.c:1558: more for martial users by skill",
+    )
+    spell_failure: int = _chosen(50, "percent of failure above which a spell is not tried")
+    spell_failures: int = _chosen(
+        4, "failures after which a spell is not tried again: worn armour may prevent it"
+    )
+    wand_failures: int = _chosen(2, "how often zapping a wand of digging may fail")
+    # Rest, food and things
+    rest_starved: float = _chosen(0.6, "share of the hit points up to which one rests though hungry")
+    rest_elsewhere: int = _chosen(20, "turns without rest after a shot from out of sight")
+    rich: int = _source(
+        140,
+        "gold pieces that suffice for a digging tool",
+        "objects.c:703: a pick-axe costs 50, a third more or double with low charisma (shk.c get_cost())",
+    )
+    cheap: int = _source(
+        50,
+        "gold pieces below which none can be bought",
+        "objects.c:249 and 703: mattock and pick-axe cost 50",
+    )
+    fresh: int = _source(
+        30,
+        "turns for which a corpse is certainly fresh",
+        "eat.c:1609: age / (10 + rn2(20)) above 5 is tainted, above 3 may harm",
+    )
+    rest_turns: int = _chosen(20, "turns rested at a time")
+    shield_tries: int = _chosen(2, "attempts to take off a shield for a tool of two hands")
+    # Finding the way
+    step_tries: int = _chosen(3, "steps that fail without a stated reason before they are given up")
+    door_kicks: int = _source(
+        15,
+        "efforts to open a door",
+        "dokick.c:1276: rnl(35) below the mean of three attributes opens it, about every third kick",
+    )
+    search_at_once: int = _chosen(8, "turns searched at one square in a row")
+    search_kept: float = _chosen(0.93, "share of a square's promise that remains after a turn of searching")
+    search_walk: float = _chosen(0.02, "cost of a step, in promise")
+    promise_dead_end: float = _chosen(0.8, "promise of a dead end")
+    promise_passage: float = _chosen(0.03, "promise of a square beside a corridor")
+    promise_wall: float = _chosen(0.05, "promise of a wall")
+    promise_far: int = _chosen(10, "squares behind a wall that add to its promise")
+    stairs_tries: int = _chosen(3, "refusals after which stairs are not taken")
+    pet_enemy: int = _chosen(8, "squares within which no enemy may be while waiting for a pet")
+    pet_turns: int = _chosen(30, "turns to wait for it")
+    pet_depth: int = _chosen(4, "last level of the main dungeon where a pet is worth the time")
+    pet_lost: int = _chosen(200, "turns since it was last seen after which it is not waited for")
+    sokoban_above: int = _source(
+        9,
+        "deepest level with stairs to Sokoban",
+        "dungeon.def: the Oracle on 5 to 9, the stairs one level below; 10 is rare",
+    )
+    climb: int = _measured(
+        30,
+        "steps to stairs up that are worth holding a level",
+        "aim=held: +16.0 ± 2.4 held (60 games); other distances were not tried",
+    )
+    wait: int = _chosen(20, "turns waited at a time")
+    short_wait: int = _chosen(5, "turns waited at a time with enemies about")
+    mines_given_up: int = _chosen(
+        40, "searches on a level of the Mines after which no way on is expected: crowds may block it for long"
+    )
+    forgiving: int = _chosen(
+        12, "searches for passages after which doors and steps that failed are tried again"
+    )
+    deepest_entrance: int = _source(
+        4,
+        "last level from which stairs may lead to the Mines",
+        "dungeon.def: BRANCH 'The Gnomish Mines' @ (2, 3), levels 2 to 4",
+    )
+    too_deep: int = _chosen(6, "last level from which one goes back up to look for them")
+    idle: int = _chosen(5, "moves without effect after which time is made to pass")
+
+
+TUNING: Final = Tuning()
