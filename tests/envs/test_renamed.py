@@ -157,6 +157,16 @@ def test_ten_thousand_observations_are_restored_byte_for_byte() -> None:
     assert asyncio.run(compared(10_000)) >= 10_000
 
 
+@pytest.mark.parametrize("name", ["nle", "nethackers", "minihack", "decisions", "netplay", "crafter"])
+def test_every_kind_that_takes_the_option_has_other_names(name: str) -> None:
+    kind = kind_of(name)
+    options = resolved_options(kind, {"renamed": 3}, [kind])
+    assert options["renamed"] == 3
+    names = kind.hints.renaming(GameSpec(name, kind.tasks()[0], Seeds(0, 0), options=options))
+    assert names is not None
+    assert names.rename("zombie") != "zombie"
+
+
 def test_crafter_has_other_names_too() -> None:
     kind = kind_of("crafter")
     plain = GameSpec("crafter", "default", Seeds(0, 0), options=resolved_options(kind, {}, [kind]))

@@ -1,6 +1,7 @@
 """Decisions as a kind of game: states where games of NetHack are decided."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
@@ -8,8 +9,6 @@ import msgspec
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import (
-    AgentHints,
-    DisplayHints,
     EnvironmentKind,
     Measure,
     Numbers,
@@ -22,9 +21,7 @@ from balrog_rag.envs.decisions.made_levels import STATES
 from balrog_rag.envs.decisions.recorded_states import recorded
 from balrog_rag.envs.decisions.situations import SITUATIONS
 from balrog_rag.envs.nethack import kind as nethack
-from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, shows_pictures
-from balrog_rag.envs.nethack.screen_signals import NetHackSignals
-from balrog_rag.util.templates import templates
+from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions
 
 NAME = "decisions"
 OF_THE_STATE = frozenset({"character", "autopickup"})
@@ -135,20 +132,6 @@ DECISIONS = EnvironmentKind(
             Measure("turns", "turns survived", "turns", "turn", "last", counted=True),
         ),
     ),
-    hints=AgentHints(
-        pictures=shows_pictures,
-        picture_hint="env.layout=image",
-        programs=nethack.own_programs,
-        prompts=lambda: templates("balrog_rag.envs.nethack"),
-        guide="NetHack",
-        reading=nethack.READING,
-        signals=NetHackSignals(),
-    ),
-    display=DisplayHints(
-        columns=nethack.COLUMNS,
-        blank=lambda moved: moved.get("depth") == 0,
-        headline=nethack.headline,
-        danger=nethack.in_danger,
-        ending=nethack.ending,
-    ),
+    hints=nethack.HINTS,
+    display=replace(nethack.DISPLAY, timeline=None),
 )

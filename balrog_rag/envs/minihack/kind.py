@@ -1,13 +1,12 @@
 """MiniHack as a kind of game: small levels made of NetHack, each solved or not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import (
-    AgentHints,
-    DisplayHints,
     EnvironmentKind,
     Numbers,
     Retrospect,
@@ -22,8 +21,7 @@ from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.causes import PREVENTABLE, cause
 from balrog_rag.envs.nethack.characters import check_character
 from balrog_rag.envs.nethack.logged import read_logged
-from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options, shows_pictures
-from balrog_rag.envs.nethack.screen_signals import NetHackSignals
+from balrog_rag.envs.nethack.options import INTERFACE, MiniHackOptions, minihack_options
 from balrog_rag.util.templates import templates
 
 
@@ -103,20 +101,9 @@ MINIHACK = EnvironmentKind(
         departures="MiniHack is played by the packages minihack and nle; BALROG plays minihack 0.1.6 "
         "on its fork of nle.",
     ),
-    hints=AgentHints(
-        pictures=shows_pictures,
-        picture_hint="env.layout=image",
-        renaming=nethack.renaming,
-        programs=nethack.own_programs,
+    hints=replace(
+        nethack.HINTS,
         prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
-        guide="NetHack",
-        reading=nethack.READING,
-        signals=NetHackSignals(),
     ),
-    display=DisplayHints(
-        columns=nethack.COLUMNS,
-        headline=nethack.headline,
-        danger=nethack.in_danger,
-        ending=nethack.ending,
-    ),
+    display=replace(nethack.DISPLAY, timeline=None),
 )

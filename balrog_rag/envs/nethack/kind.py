@@ -176,6 +176,26 @@ COLUMNS = (
     Column("HP", 8, lambda numbers: f"{numbers.get('hp', '?')}/{numbers.get('max_hp', '?')}"),
 )
 
+HINTS = AgentHints(
+    pictures=shows_pictures,
+    picture_hint="env.layout=image",
+    renaming=renaming,
+    programs=own_programs,
+    prompts=lambda: templates("balrog_rag.envs.nethack"),
+    guide="NetHack",
+    reading=READING,
+    signals=NetHackSignals(),
+)
+DISPLAY = DisplayHints(
+    timeline=Timeline("turn", "depth", "turn", "deepest level", (str(Outcome.DIED),)),
+    columns=COLUMNS,
+    blank=lambda moved: moved.get("depth") == 0,
+    headline=headline,
+    danger=in_danger,
+    ending=ending,
+)
+"""Kinds that play NetHack begin with these two and replace what differs."""
+
 NETHACK = EnvironmentKind(
     name="nle",
     title="NetHack",
@@ -209,22 +229,6 @@ NETHACK = EnvironmentKind(
         departures="NetHack is played by the package nle; BALROG plays its fork balrog-nle 0.9.0. Score, "
         "depth, gold, experience level and time are the living game's; BALROG's records hold zeros.",
     ),
-    hints=AgentHints(
-        pictures=shows_pictures,
-        picture_hint="env.layout=image",
-        renaming=renaming,
-        programs=own_programs,
-        prompts=lambda: templates("balrog_rag.envs.nethack"),
-        guide="NetHack",
-        reading=READING,
-        signals=NetHackSignals(),
-    ),
-    display=DisplayHints(
-        timeline=Timeline("turn", "depth", "turn", "deepest level", (str(Outcome.DIED),)),
-        columns=COLUMNS,
-        blank=lambda moved: moved.get("depth") == 0,
-        headline=headline,
-        danger=in_danger,
-        ending=ending,
-    ),
+    hints=HINTS,
+    display=DISPLAY,
 )

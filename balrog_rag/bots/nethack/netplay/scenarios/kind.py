@@ -1,6 +1,7 @@
 """NetPlay's scenarios as a kind of game."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Annotated, Any, Literal
 
@@ -8,8 +9,6 @@ import msgspec
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import (
-    AgentHints,
-    DisplayHints,
     EnvironmentKind,
     Measure,
     Numbers,
@@ -21,8 +20,7 @@ from balrog_rag.contracts.kinds import (
 )
 from balrog_rag.envs.nethack import kind as nethack
 from balrog_rag.envs.nethack.characters import check_character
-from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options, shows_pictures
-from balrog_rag.envs.nethack.screen_signals import NetHackSignals
+from balrog_rag.envs.nethack.options import INTERFACE, NetHackOptions, nethack_options
 from balrog_rag.util.templates import templates
 
 TASKS = (
@@ -118,20 +116,9 @@ NETPLAY = EnvironmentKind(
         ),
         rules=(RULES,),
     ),
-    hints=AgentHints(
-        pictures=shows_pictures,
-        picture_hint="env.layout=image",
-        renaming=nethack.renaming,
-        programs=nethack.own_programs,
+    hints=replace(
+        nethack.HINTS,
         prompts=lambda: {**templates("balrog_rag.envs.minihack"), **nethack.netplay_prompts()},
-        guide="NetHack",
-        signals=NetHackSignals(),
     ),
-    display=DisplayHints(
-        columns=nethack.COLUMNS,
-        blank=lambda moved: moved.get("depth") == 0,
-        headline=nethack.headline,
-        danger=nethack.in_danger,
-        ending=nethack.ending,
-    ),
+    display=replace(nethack.DISPLAY, timeline=None),
 )
