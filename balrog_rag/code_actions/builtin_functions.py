@@ -17,6 +17,8 @@ class Console:
 
     budget: Budget = field(default_factory=Budget)
     printed: list[str] = field(default_factory=list)
+    left: int = LONGEST_PRINT
+    """Characters that may still be printed, line ends included."""
 
 
 Builtin = Callable[[Console, list[Any], Mapping[str, Any]], Any]
@@ -32,9 +34,9 @@ def _range(run: Console, given: list[Any], named: Mapping[str, Any]) -> list[int
 
 def _print(run: Console, given: list[Any], named: Mapping[str, Any]) -> None:
     said = " ".join(values.text_of(each, run.budget) for each in given)
-    left = LONGEST_PRINT - sum(map(len, run.printed))
-    if left > 0:
-        run.printed.append(said[:left])
+    if run.left > 0:
+        run.printed.append(said[: run.left])
+        run.left -= len(said) + 1
 
 
 def _sorted(run: Console, given: list[Any], named: Mapping[str, Any]) -> list[Any]:

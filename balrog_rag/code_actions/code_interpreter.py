@@ -50,6 +50,9 @@ class Function:
         """The names of its arguments."""
         return [each.arg for each in self.node.args.args]
 
+    def __repr__(self) -> str:
+        return "<function>"  # an address would differ from process to process
+
 
 @dataclass
 class Interpreter:
@@ -239,6 +242,8 @@ class Interpreter:
         for known in (scope, self._globals):
             if name in known:
                 return known[name]
+        if name in self.commands or name in BUILTINS:
+            raise CodeRefused(f"{name} is a function; it can only be called")
         raise CodeRefused(f"the name {name!r} is not defined")
 
     def _bool(self, node: ast.BoolOp, scope: dict[str, Any]) -> Run:

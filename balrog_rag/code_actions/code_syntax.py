@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from balrog_rag.contracts.surrogates import cleaned
+
 LONGEST_CODE = 4000
 """Characters of one action's code."""
 DEEPEST_CODE = 30
@@ -100,6 +102,8 @@ def _faults(node: ast.AST) -> Iterator[str]:
                 yield f"{type(value).__name__} constants are not available here"
             if isinstance(value, int) and abs(value) >= LARGEST:
                 yield "numbers must fit in 64 bits"
+            if isinstance(value, str) and cleaned(value) != value:
+                yield "a text has half a character (a lone surrogate), which cannot be stored"
         case ast.Call(func=ast.Attribute() as method):
             if method.attr not in ALL_METHODS:
                 yield f"the method {method.attr!r} is not available here"

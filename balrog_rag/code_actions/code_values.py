@@ -14,6 +14,8 @@ MOST_CELLS = 200_000
 MOST_ELEMENTS = 5_000
 LONGEST_TEXT = 10_000
 LARGEST_DICT = 1_000
+DEEPEST_VALUE = 50
+"""Levels of lists, tuples and dicts within each other; far below what Python's own recursion allows."""
 MOST_EXPONENT = 64
 
 
@@ -37,16 +39,21 @@ class Budget:
 
     def weigh(self, *values: Any) -> int:
         """Return how many cells values have, counting what is contained twice twice; refuse too many."""
-        waiting, count = list(values), 0
-        while waiting:
-            value = waiting.pop()
-            count += 1 + (len(value) if isinstance(value, str) else 0)
-            if isinstance(value, list | tuple):
-                waiting += value
-            elif isinstance(value, dict):
-                waiting += [*value.keys(), *value.values()]
-            if count > MOST_CELLS:
-                raise CodeRefused("a value is too large")
+        level, count = list(values), 0
+        for _ in range(DEEPEST_VALUE):
+            inner: list[Any] = []
+            for value in level:
+                count += 1 + (len(value) if isinstance(value, str) else 0)
+                if isinstance(value, list | tuple):
+                    inner += value
+                elif isinstance(value, dict):
+                    inner += [*value.keys(), *value.values()]
+                if count + len(inner) > MOST_CELLS:
+                    raise CodeRefused("a value is too large")
+            if not (level := inner):
+                break
+        else:
+            raise CodeRefused(f"a value may be nested in at most {DEEPEST_VALUE} others")
         self.step(1 + count // 8)
         return count
 
@@ -67,18 +74,7 @@ def text_of(value: Any, budget: Budget) -> str:
         return value
     if isinstance(value, None | bool | int | float):
         return str(value)
-    if isinstance(value, list | tuple | dict):
-        return repr(plain(value))
-    return "<function>"
-
-
-def plain(value: Any) -> Any:
-    """Return a weighed value without functions, whose representation would name addresses."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(plain, value))
-    return value if value is None or isinstance(value, bool | int | float | str) else "<function>"
+    return repr(value)
 
 
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
