@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from balrog_rag.contracts.data import Action, Call, Parameter, TaskView
 from balrog_rag.contracts.registry import nearest
+from balrog_rag.contracts.surrogates import cleaned
 
 THOUGHTS = ("observations", "reasoning", "speak")
 LONGEST = 20_000
@@ -88,7 +89,7 @@ def _object(text: str) -> dict[str, Any]:
     if not text.startswith("{"):
         raise WrongAnswer("the answer is no JSON object; it must begin with { and hold nothing else")
     try:
-        answer = json.loads(text)
+        answer = cleaned(json.loads(text))
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             raise WrongAnswer("the answer goes on after its JSON object; write one object alone") from error

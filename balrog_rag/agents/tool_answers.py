@@ -14,6 +14,7 @@ from balrog_rag.agents.answers import CLOSE, OPEN, UNREADABLE, Reading, sections
 from balrog_rag.agents.skill_answers import Skill, WrongAnswer, skill_of
 from balrog_rag.config.agent_schema import AgentConfig
 from balrog_rag.contracts.data import Action, AnswerFormat, Parameter, Reply, TaskView, ToolCall
+from balrog_rag.contracts.surrogates import cleaned
 from balrog_rag.contracts.tool_calls import tool_name
 
 LOOK_UP = "look_up"
@@ -110,7 +111,7 @@ def _plain_tool(name: str, view: TaskView) -> tuple[Action, ...]:
 def _arguments(call: ToolCall) -> dict[str, Any]:
     """Parse the arguments of a call."""
     try:
-        found = json.loads(call.arguments or "{}")
+        found = cleaned(json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError) as error:
         raise WrongAnswer(f"the arguments of {call.name[:40]} are not correct JSON") from error
     if not isinstance(found, dict):

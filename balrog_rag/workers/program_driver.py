@@ -176,7 +176,7 @@ class Driver:
             try:
                 done = game.press(self._next())
             except StopIteration as stop:
-                stopped = str(stop.value or "done")
+                stopped = str(cleaned(stop.value) or "done")
                 break
             except ProgramFailed as failure:
                 stopped = f"failed: {cleaned(str(failure))}"

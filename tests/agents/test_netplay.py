@@ -84,6 +84,14 @@ def test_what_happened_and_what_was_said_is_remembered() -> None:
     assert "appeared at" in game.asked[3][1]
 
 
+def test_half_a_character_in_an_answer_is_replaced_where_the_next_prompt_has_it() -> None:
+    """The answer is plain ASCII; only its JSON has the lone surrogate, which no request could contain."""
+    game = Played()
+    game.step(said("rest", speak="See \ud83d", count=2))
+    game.step(said("rest", count=2))
+    assert game.asked[2][1] == "See \N{REPLACEMENT CHARACTER}"
+
+
 def test_the_memory_holds_so_many_tokens() -> None:
     memory = Memory(50)
     for number in range(40):
@@ -183,6 +191,7 @@ def test_wrong_answers_end_the_game_after_ten() -> None:
         (("press_key", {"key": "\n"}), "press_key ENTER"),
         (("set_avoid_monster_flag", {"value": True}), "set_avoid_monster_flag true"),
         (("type_text", {"text": "n20s"}), "type_text n20s"),
+        (("type_text", {"text": "\ud800"}), "type_text \N{REPLACEMENT CHARACTER}"),
         (("pickup", {"x": None, "y": None}), "pickup"),
         (("pickup", {"y": 3, "x": 4}), "pickup 4 3"),
     ],

@@ -103,6 +103,14 @@ def test_a_wrong_call_is_invalid_and_the_notice_says_why(
     assert why in agent.invalid_notice("esc")  # type: ignore[attr-defined]
 
 
+def test_half_a_character_in_an_argument_is_replaced() -> None:
+    view = HostedGame(nethack(5, actions="skills")).view
+    config = agent_config("naive", "agent.answers=tools")
+    agent = build(config, view, Caller([("type_text", {"text": "\ud800"})]), Guide())
+    (decision,) = perform(agent, [moment()])
+    assert decision.action == "type_text \N{REPLACEMENT CHARACTER}"
+
+
 def test_text_beside_a_call_cannot_become_an_action() -> None:
     class Sly(Caller):
         async def complete(
