@@ -1,15 +1,16 @@
 """Skills for fights: attack, shoot, retreat, hold out, pray, rest."""
 
-from balrog_rag.bots.nethack.netplay.command_skills import towards
 from balrog_rag.bots.nethack.netplay.walking import melee_attack as pursue
 from balrog_rag.bots.nethack.netplay.walking import square
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame
+from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
 from balrog_rag.bots.nethack.skills import exploring, fighting, magic, moving, stairs, surviving
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
+from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.names import position
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways
@@ -18,6 +19,8 @@ _SIGHT, _VAIN = 8, 6
 _ENOUGH, _HEALTHY = 0.5, 0.95
 """Shares of the hit points below which a fight ends, and up to which one rests."""
 _WRITINGS, _REST = 6, 20
+_NARROW = 2
+_PASSAGES = (t.CORRIDOR, t.LIT_CORRIDOR, t.DOORWAY, *t.OPEN_DOORS)
 _HIT_AT_REST = "you were hit while resting"
 
 
@@ -44,16 +47,27 @@ def melee_attack(game: PlanGame, x: int, y: int) -> Skill:
         kind = "your pet" if monster.tame else "peaceful"
         raise ProgramFailed(f"the {_name(monster)} is {kind}; to attack it anyway, press F and a direction")
     if not fighting.touchable(player, monster):
-        raise ProgramFailed(f"touching the {_name(monster)} can be fatal; throw_at attacks from a distance")
+        raise ProgramFailed(_untouched(monster))
     return (yield from pursue(game.tracker, x, y))
+
+
+def _untouched(monster: Monster) -> str:
+    where = f"{_name(monster)} at {position(monster.place)}"
+    return f"touching the {where} can be fatal; throw_at attacks from a distance"
 
 
 def strike(game: PlanGame) -> Skill:
     """Fight the enemies in sight as long as half of the hit points last."""
-    player, vain = game.player, 0
+    player, vain, begun = game.player, 0, game.player.body.turn
     while enemies := player.hostiles(within=_SIGHT):
-        if player.body.hp < _ENOUGH * player.body.max_hp:
-            return "less than half of the hit points are left"
+        body = player.body
+        if body.hp < _ENOUGH * body.max_hp:
+            if body.turn > begun:
+                return "less than half of the hit points are left"
+            raise ProgramFailed(
+                f"{body.hp} of {body.max_hp} hit points are left, less than half; retreat or hold_out, "
+                "or fight on with melee_attack x y"
+            )
         yield from fighting.make_sure(player, enemies)
         hostile = [enemy for enemy in enemies if enemy.hostile]
         if not hostile:
@@ -61,8 +75,13 @@ def strike(game: PlanGame) -> Skill:
         turn = player.body.turn
         told = yield from fighting.fight(player, hostile)
         vain = 0 if player.body.turn != turn else vain + 1
-        if told in ("nobody within reach", "nobody to go to") or vain > _VAIN:
-            return f"{told}: {_name(hostile[0])} at {position(hostile[0].place)}"
+        where = f"{_name(hostile[0])} at {position(hostile[0].place)}"
+        if told == Told.NOBODY_TO_GO_TO:
+            raise ProgramFailed(_untouched(hostile[0]))
+        if told == Told.NOBODY_WITHIN_REACH:
+            raise ProgramFailed(f"the {where} cannot be reached")
+        if vain > _VAIN:
+            raise ProgramFailed(f"no headway against the {where}: {told}")
     return "no enemy is in sight"
 
 
@@ -121,9 +140,19 @@ ZAP_WAYS = {
 
 def kick(game: PlanGame, x: int, y: int) -> Skill:
     """Kick what is at a position, from beside it."""
-    player = game.player
-    yield from towards(keys.KICK)(game.tracker, x, y)
-    return f"kicked: {player.heard[-1]}" if player.heard else "kicked"
+    player, place = game.player, square(x, y)
+    if place == player.here:
+        raise ProgramFailed("that is where you stand")
+    if player.level.terrain[place] in t.WALLS:
+        raise ProgramFailed(f"there is a wall at {position(place)}; kicking it would only hurt you")
+    told = yield from moving.go_to(player, t.NEAR[place])
+    if t.distance(player.here, place) != 1:
+        raise ProgramFailed(f"could not get next to {position(place)}: {told}")
+    way = chr(t.heading(player.here, place))
+    yield from player.ask(keys.KICK, ("In what direction", way), ("Really attack", "n"))
+    if player.said("Really attack"):
+        raise ProgramFailed("not kicked: the monster there is peaceful")
+    return f"kicked: {said(player)}"
 
 
 def retreat(game: PlanGame) -> Skill:
@@ -147,14 +176,20 @@ def retreat(game: PlanGame) -> Skill:
 def _to_a_corridor(player: Player, ways: Ways) -> Skill:
     """Go to the nearest square with at most two neighbours that can be entered."""
     level = player.level
-    narrow = [at for at, steps in enumerate(ways.steps) if steps >= 0 and len(level.steps(at)) <= 2]
-    goal = ways.nearest(narrow)
+    narrow = [at for at in range(t.SIZE) if ways.steps[at] >= 0 and len(level.steps(at)) <= _NARROW]
+    goal = ways.nearest([at for at in narrow if _sure(level, at)])
+    goal = ways.nearest(narrow) if goal is None else goal
     if goal is None:
-        raise ProgramFailed("no stairs are known, and no corridor is in reach")
-    if goal == player.here:
-        return "only two squares can be entered from here already"
-    told = yield from moving.go_to(player, [goal])
-    return f"{told}: at {position(player.here)}, next to {len(level.steps(player.here))} open squares"
+        raise ProgramFailed("no stairs are in reach, and no corridor")
+    told = moving.ARRIVED if goal == player.here else (yield from moving.go_to(player, [goal]))
+    if player.here != goal:
+        raise ProgramFailed(f"could not get to the corridor at {position(goal)}: {told}")
+    return f"at {position(goal)}, where at most {len(level.steps(goal))} can stand next to you"
+
+
+def _sure(level: Level, at: int) -> bool:
+    """Whether no more neighbours can be entered than were seen; of a room's floor, once all were seen."""
+    return level.terrain[at] in _PASSAGES or all(level.terrain[near] != t.UNKNOWN for near in t.NEAR[at])
 
 
 def hold_out(game: PlanGame, turns: int = 30) -> Skill:
@@ -196,12 +231,15 @@ def pray(game: PlanGame) -> Skill:
             else f"you prayed {turn - player.prayed} turns ago"
         )
         raise ProgramFailed(f"not prayed: it is too early, since {when}")
-    return (yield from surviving.pray(player))
+    told = yield from surviving.pray(player)
+    if told == Told.NOT_HEARD:
+        raise ProgramFailed(f"the prayer was not heard: {said(player)}")
+    return f"prayed: {said(player)}"
 
 
 def rest(game: PlanGame, count: int | None = None) -> Skill:
     """Let turns pass: this many, or until nearly all hit points are back."""
-    player, begun = game.player, game.player.body.turn
+    player, begun, vain = game.player, game.player.body.turn, 0
     while True:
         body, passed = player.body, player.body.turn - begun
         if count is not None and passed >= count:
@@ -211,7 +249,8 @@ def rest(game: PlanGame, count: int | None = None) -> Skill:
         hp = body.hp
         left = _REST if count is None else min(_REST, count - passed)
         yield from exploring.search(player, left)
-        if player.body.turn - begun == passed:
+        vain = 0 if player.body.turn - begun > passed else vain + 1  # a fast hero acts twice in some turns
+        if vain > _VAIN:
             raise ProgramFailed("no time passes")
         if player.body.hp < hp:
             return _HIT_AT_REST

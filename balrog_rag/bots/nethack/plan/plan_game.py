@@ -1,5 +1,6 @@
 """A game as the skills of a plan see it: the player that bots share, the tracker, and what bots remember."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from balrog_rag.envs.nethack.world.tracker import TrackedScreen, Tracker
 
 _BOT, STOP = "bot", "stop"
 """Names under which a game keeps the bot that its skills share, and why a skill should stop."""
+_LONGEST = 200
+_QUESTION = re.compile(r"\? \[|\?$|^In what direction")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,17 @@ def game_of(screen: Any) -> PlanGame:
     """The game that shows this screen."""
     assert isinstance(screen, TrackedScreen), "these skills are offered with env.actions=plan alone"
     return PlanGame(screen.memory.player(), screen.tracker, screen.memory.kept)
+
+
+def said(player: Player) -> str:
+    """What the game said last since the command began, without its questions, in one line."""
+    told = ""
+    for text in reversed(player.heard):
+        if told and len(text) + len(told) > _LONGEST:
+            break
+        if not _QUESTION.search(text):
+            told = f"{text} {told}"
+    return told[:_LONGEST].strip()
 
 
 def monster_words(player: Player, monster: Monster) -> str:

@@ -1,11 +1,10 @@
 """Skills for items: eat, equip, use, collect, loot, escape with what is carried."""
 
-import re
 from collections.abc import Collection
 
 from balrog_rag.bots.nethack.delver.errands import eat_corpses, wanted
 from balrog_rag.bots.nethack.plan.plan_fights import ZAP_WAYS
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame
+from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, moving, stairs, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.contracts.programs import ProgramFailed
@@ -43,7 +42,6 @@ _SYMBOLS = {
     "armor": "[",
     "tool": "(",
 }
-_QUESTION = re.compile(r"\? \[|\?$|^In what direction")
 _FETCHED, _PIECES, _REPLIES = 12, 8, 20
 _CONTAINERS = ("large box", "chest", "ice box", "sack", "bag")
 _COMMANDS = {
@@ -58,6 +56,8 @@ _COMMANDS = {
     "tool": (keys.APPLY, "want to use or apply"),
 }
 _REMOVE = ord("R")
+_REFUSED = ("You don't have anything", "You cannot eat", "silly thing to", "You stop eating")
+"""Parts of messages after which a command on an item was not carried out."""
 
 
 def carried(player: Player, letter: str) -> Item:
@@ -83,9 +83,12 @@ def class_of(name: str) -> str:
     return "weapon" if armed and not gear.digs(name) else "tool"
 
 
-def said(player: Player) -> str:
-    """What the game said since the command began, without its questions, in one line."""
-    return " ".join(text for text in player.heard if not _QUESTION.search(text))[-200:].strip()
+def _done(player: Player, item: Item) -> str:
+    """What the game said of a command; fails if it was refused."""
+    told = said(player)
+    if any(words in told for words in _REFUSED):
+        raise ProgramFailed(f"{item.name}: {told}")
+    return told
 
 
 def eat(game: PlanGame, item_letter: str | None = None) -> Skill:
@@ -99,7 +102,7 @@ def eat(game: PlanGame, item_letter: str | None = None) -> Skill:
             raise ProgramFailed("a carried corpse may be tainted; press_key e eats it anyway")
         replies = ("eat it", "n"), ("eat one", "n"), ("want to eat", item_letter), ("Stop eating", "y")
         yield from player.ask(keys.EAT, *replies, ("Continue eating", "y"))
-        return f"ate: {said(player)}"
+        return f"ate: {_done(player, item)}"
     if (yield from eat_corpses(game.bot())):
         return f"a fresh corpse: {said(player)}"
     if player.body.hunger < w.HUNGRY:
@@ -117,11 +120,11 @@ def equip(game: PlanGame) -> Skill:
         if armor is None:
             break
         yield from gear.wear(player, armor)
-        done.append(f"put on {armor.text}")
+        done.append(f"put on {armor.name}")
     best = gear.best_weapon(player)
     if best is not None and not best.wielded:
         yield from gear.wield(player, best)
-        done.append(f"wielded {best.text}")
+        done.append(f"wielded {best.name}")
     return ", ".join(done) or "nothing better is carried"
 
 
@@ -146,7 +149,7 @@ def use(game: PlanGame, item_letter: str, direction: str | None = None) -> Skill
         ("ring-finger", "r"),
         ("direction", way),
     )
-    return said(player) or "done"
+    return _done(player, item) or "done"
 
 
 def collect(game: PlanGame, kind: str) -> Skill:
@@ -216,6 +219,8 @@ def loot(game: PlanGame) -> Skill:
     new = [item.text for item in player.world.items if item.text not in before]
     if new:
         return f"you carry now: {', '.join(new)[:200]}"
+    if player.said("Loot in what direction", "don't find anything"):
+        raise ProgramFailed("no container is known on this level, and none is underfoot")
     if player.said("locked"):
         raise ProgramFailed("it is locked; kick it from beside it, or open it with a tool")
     raise ProgramFailed(f"nothing was taken: {said(player)}")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame
-from balrog_rag.bots.nethack.plan.plan_items import carried, class_of, said
+from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
+from balrog_rag.bots.nethack.plan.plan_items import carried, class_of
 from balrog_rag.bots.nethack.skills import gear, looking, magic
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import glyph_kinds as k

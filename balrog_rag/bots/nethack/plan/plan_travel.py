@@ -4,9 +4,10 @@ from collections.abc import Collection
 
 from balrog_rag.bots.nethack.netplay.walking import move_to as walk_to
 from balrog_rag.bots.nethack.netplay.walking import square
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame
-from balrog_rag.bots.nethack.skills import digging, exploring, gear, moving, stairs
+from balrog_rag.bots.nethack.plan.plan_game import PlanGame, monster_words
+from balrog_rag.bots.nethack.skills import digging, exploring, fighting, gear, moving, stairs
 from balrog_rag.contracts.programs import ProgramFailed
+from balrog_rag.envs.nethack.world import routes
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.names import position
@@ -92,7 +93,22 @@ def _known(level: Level) -> int:
 
 
 def move_to(game: PlanGame, x: int, y: int) -> Skill:
-    """Walk to a position."""
+    """Walk to a position, around monsters; an enemy that leaves no way around it is fought."""
+    player, level, place = game.player, game.level, square(x, y)
+    told = yield from moving.go_to(player, [place])
+    if player.level is not level:
+        return "on another level"
+    if player.here == place:
+        return f"arrived at {position(place)}"
+    if told != moving.NO_WAY:
+        raise ProgramFailed(f"could not get to {position(place)}: {told}")
+    yield from fighting.make_sure(player, player.world.monsters)
+    peaceful = [monster for monster in player.world.monsters if monster.peaceful and not monster.tame]
+    free = routes.first(level, player.here, {place}.__contains__, set())
+    around = routes.first(level, player.here, {place}.__contains__, {each.place for each in peaceful})
+    if free is not None and around is None:
+        blocking = next(each for each in peaceful if each.place in free)
+        raise ProgramFailed(f"a peaceful {monster_words(player, blocking)}, is in the way")
     return (yield from walk_to(game.tracker, x, y))
 
 
@@ -108,8 +124,9 @@ def go_to(game: PlanGame, place: str, level: int | None = None) -> Skill:
 
 
 def _on(player: Player, level: int | None) -> str:
-    known = [str(other.depth) for other in player.world.levels.values() if other.depth]
-    return f"on Dlvl {level}" if level is not None else f"on this level; you know Dlvl {', '.join(known)}"
+    known = sorted({other.depth for other in player.world.levels.values() if other.depth})
+    seen = f"on this level; you know Dlvl {', '.join(map(str, known))}"
+    return f"on Dlvl {level}" if level is not None else seen
 
 
 def places_of(level: Level, word: str) -> list[int]:
@@ -207,18 +224,33 @@ def _take(game: PlanGame, going_down: bool, x: int | None, y: int | None) -> Ski
     if (x is None) != (y is None):
         raise ProgramFailed("a position needs both x and y, or neither")
     word = "down" if going_down else "up"
+    holes = player.level.spots(_HOLES) if going_down else []
     if x is not None and y is not None:
-        places = [square(x, y)]
+        places = [_stairs_at(player, square(x, y), going_down, holes)]
+        holes = [place for place in holes if place in places]
     else:
         places = stairs.known_stairs(player, going_down)
-    if not places and going_down and (holes := player.level.spots(_HOLES)):
+    if holes and not set(places) - set(holes):
         return (yield from _fall(player, holes))
     if not places:
         raise ProgramFailed(f"no stairs {word} are known here; {_hint(player, going_down)}")
     told = yield from _by_stairs(player, going_down, places)
+    if told == moving.NO_WAY:
+        where = ", ".join(map(position, places[:3]))
+        raise ProgramFailed(f"no way to the stairs {word} at {where} is known; explore_level may find one")
     if told != moving.ARRIVED:
         raise ProgramFailed(f"could not go {word}: {told}{_heard(player)}")
     return f"on Dlvl {player.body.depth} now"
+
+
+def _stairs_at(player: Player, place: int, going_down: bool, holes: Collection[int]) -> int:
+    """The place, unless the ground there is known to be no stairs or hole; under an item it may be."""
+    level, word = player.level, "down" if going_down else "up"
+    ground, hidden = level.terrain[place], place in level.objects or place == player.here
+    if ground not in (t.UNKNOWN, *(t.DOWN if going_down else t.UP)) and place not in holes and not hidden:
+        known = ", ".join(map(position, stairs.known_stairs(player, going_down)))
+        raise ProgramFailed(f"there are no stairs {word} at {position(place)}{known and f', but at {known}'}")
+    return place
 
 
 def _hint(player: Player, going_down: bool) -> str:
