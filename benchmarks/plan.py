@@ -136,13 +136,16 @@ def shown(percents: Sequence[float]) -> str:
     return f"{middle:.2f} % [{found.low:.2f}, {found.high:.2f}], n {len(percents)}"
 
 
-async def by_rules(games: int, actions: str, folder: str) -> None:
+async def by_rules(games: int, actions: str, folder: Path) -> None:
     """Print what the rules reach through a whole run, with a loopback server as the model."""
     async with TestServer(answer=choose) as server:
         model = ("model=vllm", "model.name=hosted_vllm/rules", f"model.base_url={server.url}")
         limits = (f"limits.steps={MOST_CALLS}", "env.seeding=spread", f"env.episodes={games}")
         words = ("agent=naive", "env=nethack", f"env.actions={actions}", *model, *limits)
-        run = await balrog_rag.aevaluate(*words, "runner.log=none", f"run.folder={folder}")
+        begun = (folder / "config.json").is_file()
+        new = (f"run.name={folder.name}", f"run.folder={folder.parent}", *words)
+        chosen = (f"resume={folder}", model[-1]) if begun else new
+        run = await balrog_rag.aevaluate(*chosen, "runner.log=none")
     table = balrog_rag.load(run)
     calls, percents = table["steps"], list(table["progression_percent"])
     print(f"{actions}: {shown(percents)}, calls {calls.mean():.0f}, most {calls.max()}")
@@ -254,6 +257,7 @@ def main() -> None:
     parser.add_argument("--games", type=int)
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=10_000)
+    parser.add_argument("--out", type=Path, help="folder that keeps finished games; continue with the same")
     parser.add_argument("--arms", nargs="*", default=[], choices=tuple(ARMS))
     options = parser.parse_args()
     if options.what == "worth":
@@ -265,9 +269,9 @@ def main() -> None:
     elif options.what == "calls":
         calls(options.calls, options.seed)
     else:
-        with TemporaryDirectory() as folder:
-            asyncio.run(by_rules(options.games or 100, "plan", f"{folder}/plan"))
-            asyncio.run(by_rules(options.games or 100, "full", f"{folder}/keys"))
+        with TemporaryDirectory() as made:
+            for actions in ("plan", "full"):
+                asyncio.run(by_rules(options.games or 100, actions, (options.out or Path(made)) / actions))
 
 
 if __name__ == "__main__":
