@@ -236,6 +236,7 @@ def _programs(value: Any, who: str, what: str) -> tuple[ProgramKind, ...]:
 def _sampling(sampling: Sampling, guard: _Guard) -> Sampling:
     world: Callable[[GameSpec], str] | None = sampling.world
     available: Callable[[str], int] | None = sampling.available
+    most: Callable[[GameSpec], int] | None = sampling.most_actions
     return replace(
         sampling,
         listed=tuple(validation.texts(sampling.listed, guard.who, "sampling.listed")),
@@ -244,6 +245,7 @@ def _sampling(sampling: Sampling, guard: _Guard) -> Sampling:
         world=world and guard(world, "sampling.world()", validation.text),
         versions=validation.numbers(sampling.versions, guard.who, "sampling.versions"),
         available=available and guard(available, "sampling.available()", validation.integer),
+        most_actions=most and guard(most, "sampling.most_actions()", validation.integer),
     )
 
 

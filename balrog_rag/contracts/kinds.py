@@ -163,6 +163,8 @@ class Sampling:
     """Episodes per task by default."""
     available: Callable[[str], int] | None = None
     """Returns how many different games a task has, if their number is limited; no more are planned."""
+    most_actions: Callable[[GameSpec], int] | None = None
+    """Returns the actions of an agent after which a game has ended, if that is sooner than `max_steps`."""
     counted: bool = False
     """Whether BALROG, without a seed, plays its games in order, starting with the second."""
     identity: Callable[[GameSpec], str] = by_seeds_and_options

@@ -87,7 +87,9 @@ def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
 
 def steps_of(spec: EpisodeSpec) -> int:
     """Return the most steps that an episode can take."""
-    return min(spec.steps or spec.game.max_steps, spec.game.max_steps)
+    game = spec.game
+    most = kind_of(game.env).sampling.most_actions
+    return min(spec.steps or game.max_steps, game.max_steps, game.max_steps if most is None else most(game))
 
 
 def tasks_in(config: Config) -> list[PlannedTask]:

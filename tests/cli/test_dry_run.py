@@ -44,6 +44,13 @@ def test_the_arms_of_an_experiment_are_told_apart(capsys):
     assert "embedded: limits.steps=2" in lines
 
 
+def test_a_game_that_takes_so_many_actions_is_estimated_by_them(capsys):
+    words = ["env=decisions", "env.tasks=[decisions/dwarf]", "env.episodes=3", "agent=naive"]
+    assert said(capsys, *words)[3].split()[2:4] == ["3", "60"]
+    assert said(capsys, *words, "env.options.calls=7")[3].split()[2:4] == ["3", "21"]
+    assert said(capsys, *words, "limits.steps=5")[3].split()[2:4] == ["3", "15"]
+
+
 def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     words = ["-m", "agent=naive,cot", "model=openai", "env.episodes=2"]

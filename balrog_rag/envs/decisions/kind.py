@@ -120,6 +120,7 @@ DECISIONS = EnvironmentKind(
         listed=tuple(SITUATIONS),
         episodes=STATES,
         available=available,
+        most_actions=lambda game: int(decision_options(game).calls),
         identity=identity,
         world=world,
         interface=INTERFACE,
