@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from balrog_rag import agents
+from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.config.schema import Config
 from balrog_rag.contracts.behaviour import Model, Retriever
 from balrog_rag.contracts.data import Passage, Purpose, Reply, Request, Usage
@@ -66,9 +67,9 @@ class CostEstimate(msgspec.Struct, frozen=True):
 
 
 async def estimated(run: PlannedRun) -> CostEstimate | None:
-    """Play the beginning of one game of each kind; None if the player asks no model."""
+    """Play the beginning of one game of each kind; None if the player asks no model here."""
     config = run.config
-    if not agents.asks_model(config.agent) or not run.specs:
+    if config.agent.name in OWN_LOOPS or not agents.asks_model(config.agent) or not run.specs:
         return None
     first = {spec.game.env: spec for spec in reversed(run.specs)}
     samples = {env: await _sampled(spec, config) for env, spec in first.items()}

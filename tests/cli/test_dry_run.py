@@ -51,6 +51,10 @@ def test_a_game_that_takes_so_many_actions_is_estimated_by_them(capsys):
     assert said(capsys, *words, "limits.steps=5")[3].split()[2:4] == ["3", "15"]
 
 
+def test_a_person_costs_nothing(capsys):
+    assert not any("estimate" in line for line in said(capsys, "agent=human", "env.episodes=1"))
+
+
 def test_the_largest_cost_is_that_of_the_caps(capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     words = ["-m", "agent=naive,cot", "model=openai", "env.episodes=2"]
