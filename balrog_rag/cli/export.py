@@ -78,8 +78,9 @@ def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
             "add e.g. --to sft"
         )
     place, kind = options.journal, options.to
-    one = place.is_file() or (place.is_dir() and len(journals(place)) == 1 and not _is_folder(options.out))
-    if kind in OF_EPISODES and (one or options.out is None):
+    found = len(journals(place)) if place.is_dir() else 0
+    one = place.is_file() or (found == 1 and not _is_folder(options.out))
+    if kind in OF_EPISODES and (one or (options.out is None and not found)):
         write_episode(one_journal(place), kind, _out(options, stack), options.prompts)
         return 0
     if options.out is None:
