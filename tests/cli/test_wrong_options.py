@@ -60,7 +60,6 @@ def files(folder: Path) -> dict[Path, bytes]:
             "two: contains 2 journals; pass one, e.g. two/nle/NetHackChallenge-v0",
         ),
         ("episode fork two --at 1 --out x", "two: contains 2 journals; pass one"),
-        ("export two --to atif", "--to atif: writes several files; add --out FOLDER"),
         (
             "knowledge search --top 3 newt",
             "error: --top: no such option; did you mean --json, --help? v",

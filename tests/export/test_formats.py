@@ -228,6 +228,7 @@ def test_tables_hold_every_step_and_call(run: balrog_rag.Run, tmp_path: Path) ->
     ("words", "said"),
     [
         (["--to", "inspect"], "add --out FOLDER"),
+        (["--to", "atif"], "--to atif: writes several files; add --out FOLDER"),
         (["--to", "parquet", "--out", "FILE"], "is a file"),
         (["--to", "otlp", "agent=cot"], "overrides need training data"),
         (["--to", "eee", "--min-progression", "1"], "need training data"),
