@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -38,8 +39,10 @@ try:
 except (OSError, RuntimeError):  # a home that is read-only, or missing
     os.environ["BALROG_RAG_CACHE"] = os.path.join(scratch.folder(), "cache")
 
-# Hundreds of processes start in these tests; without a shared cache each would compile the whole package.
+# Hundreds of processes start in these tests; without a shared cache each would compile the whole package,
+# and this one rewrites the assertions of every test module, which takes 8 s of processor.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Background jobs of a script may ignore Ctrl-C, and so would every process of a test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
