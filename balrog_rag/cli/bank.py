@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, within
+from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, within, without_command
 from balrog_rag.util.terminal_safe import terminal_safe
 
 SHOWN = 20
@@ -21,8 +21,7 @@ def _carried_out(words: list[str]) -> int:
     made = parser()
     options, others = made.parse_known_args(words)
     if "carry_out" not in options:
-        made.print_help()
-        return 2
+        return without_command(made)
     options.overrides = others
     if options.carry_out is not play:
         refused = others

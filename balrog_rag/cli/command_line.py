@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.util.files import FileNotWritten
+from balrog_rag.util.files import FileNotWritten, file_in_the_way
 from balrog_rag.util.option_parser import Parser as Parser
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -129,11 +129,8 @@ def within(option: str, value: float | None, least: float, most: float | None = 
 
 def folder_to_write(option: str, path: Path) -> None:
     """Reject a folder that cannot be created because a file is in its way."""
-    for part in (path, *path.parents):
-        if part.is_dir():
-            return
-        if part.exists():
-            raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
+    if part := file_in_the_way(path):
+        raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
 
 
 def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> None:
@@ -152,7 +149,14 @@ def carried_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Run the command selected by the arguments; without one, print the help."""
     options = parser.parse_args(words)
     if "carry_out" not in options:
-        parser.print_help()
-        return 2
+        return without_command(parser)
     code: int = options.carry_out(options)
     return code
+
+
+def without_command(parser: argparse.ArgumentParser) -> int:
+    """Print the help, then say in one line what is missing; return the exit code."""
+    parser.print_help()
+    sys.stdout.flush()
+    print(f"error: {parser.prog}: COMMAND missing; choose one of those above", file=sys.stderr)
+    return ConfigError.exit_code

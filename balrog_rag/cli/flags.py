@@ -33,7 +33,7 @@ def with_flags(words: list[str]) -> int:
     if "--version" in words:
         print(f"balrog_rag {__version__}")
         return 0
-    _refuse_keys_as_flags(words)
+    refuse_keys_as_flags(words)
     if not any(word.partition("=")[0] in HYDRA_SAYS for word in words):
         _refuse_unknown(words)
     trust = TRUST in words
@@ -55,7 +55,7 @@ def with_flags(words: list[str]) -> int:
     return evaluate(words, trust)
 
 
-def _refuse_keys_as_flags(words: list[str]) -> None:
+def refuse_keys_as_flags(words: list[str], command: str = "") -> None:
     """Reject `--agent naive`, `-episodes 3`: keys, or their last parts, written as flags."""
     keys = [*group_options(), *(key for key, _ in documented_keys())]
     for word, after in zip(words, [*words[1:], ""], strict=True):
@@ -67,7 +67,7 @@ def _refuse_keys_as_flags(words: list[str]) -> None:
         given = value if equals else after if after[:1] not in ("", "-") and "=" not in after else "VALUE"
         if meant:
             raise ConfigError(
-                f"{word}: a key, not a flag; write {' or '.join(f'{key}={given}' for key in meant)}"
+                f"{word}: a key, not a flag; write {command}{' or '.join(f'{key}={given}' for key in meant)}"
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import Parser, called, ended
+from balrog_rag.cli.command_line import Parser, called, ended, without_command
 from balrog_rag.cli.registered_commands import carry_out, listed, registered
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def run(arguments: list[str]) -> int:
     if any(word.startswith("-") for word in rest):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if "carry_out" not in options:
-        parser.print_help()
-        return 2
+        return without_command(parser)
     options.settings = [*options.settings, *rest]  # settings may be mixed with options
     code: int = options.carry_out(options)
     return code

@@ -75,7 +75,9 @@ def _rollout(options: argparse.Namespace) -> int:
     if options.folder is not None:
         folder_to_write("--folder", options.folder)
     from balrog_rag.rollouts.rollout import rollout
+    from balrog_rag.rollouts.rollout_spec import check_task
 
+    check_task(options.task)
     result = asyncio.run(
         rollout(
             options.task,

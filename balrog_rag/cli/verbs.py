@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 from balrog_rag import __version__
@@ -30,15 +31,23 @@ def _of_episode(name: str) -> Callable[[list[str]], list[str]]:
 
 
 def _resumed(rest: list[str]) -> list[str]:
-    if not rest or "=" in rest[0] or rest[0].startswith("-"):
-        return rest if rest and rest[0] in ("-h", "--help") else ["resume=", *rest]
+    if not rest:
+        raise ConfigError("resume: run folder missing; write balrog-rag resume RUN")
+    if "=" in rest[0] or rest[0].startswith("-"):
+        return rest if rest[0] in ("-h", "--help") else ["resume=", *rest]
     return [f"resume={rest[0]}", *rest[1:]]
+
+
+def _swept(rest: list[str]) -> list[str]:
+    if not rest:
+        raise ConfigError("sweep: nothing to combine; list values, e.g. balrog-rag sweep agent=naive,cot")
+    return ["-m", *rest]
 
 
 VERBS = {
     "run": Verb("play a run: [GROUP=OPTION ...] [KEY=VALUE ...]", "main"),
     "resume": Verb("resume a run or a sweep: RUN [KEY=VALUE ...]", "main", _resumed),
-    "sweep": Verb("play every combination: agent=naive,cot ...", "main", lambda rest: ["-m", *rest]),
+    "sweep": Verb("play every combination: agent=naive,cot ...", "main", _swept),
     "rollout": Verb("play one episode against a model server: TASK ...", "rollouts", _of_episode("rollout")),
     "serve": Verb("serve rollouts over HTTP, for training frameworks", "rollouts", _of_episode("serve")),
     "play": Verb("play a run's games yourself: [KEY=VALUE ...]", "play_yourself"),
@@ -81,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _carry_out(words: list[str]) -> int:
     refuse_in_words(words)
     first, rest = (words[0], words[1:]) if words else ("--help", [])
+    if first == "help" and rest:  # `help run` is `run --help`
+        first, rest = rest[0], ["--help"]
     if first in ("-h", "--help", "help"):
         print(_help())
         return 0
@@ -97,6 +108,8 @@ def _carry_out(words: list[str]) -> int:
         if registered(first):
             return carry_out(first, rest)
         raise ConfigError(_unknown(first, rest))
+    if rest == ["help"] and not Path("help").exists():
+        rest = ["--help"]
     verb = VERBS[first]
     code: int = import_module(f"balrog_rag.cli.{verb.module}").main(verb.words(rest))
     return code
@@ -111,7 +124,13 @@ def _unknown(first: str, rest: Sequence[str]) -> str:
         return f"write balrog-rag {' '.join(['run', *rest])}"
     if first == "episode" and rest and rest[0] in VERBS:
         return f"write balrog-rag {' '.join(rest)}"
-    return f"{first}: no such verb{nearest(first, [*VERBS, *_own_commands()])}"
+    if first.startswith("-"):
+        from balrog_rag.cli.flags import refuse_keys_as_flags
+
+        refuse_keys_as_flags([first, *rest], "balrog-rag run ")
+        return f"{first}: verb missing; write balrog-rag run {' '.join([first, *rest])}"
+    near = nearest(first, [*VERBS, *_own_commands()])
+    return f"{first}: no such verb{near}; balrog-rag --help lists them"
 
 
 def _own_commands() -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 from unicodedata import category
 
@@ -132,11 +133,15 @@ def _wrong_word(word: str, groups: Mapping[str, Sequence[str]]) -> str:
         return _no_value(word, groups)
     if not name.strip():
         return f"{word}: key missing; write KEY=VALUE without spaces around ="
+    if name != name.strip():
+        return f"{word}: spaces around =; write {name.strip()}={value.strip()}"
     if name in groups:
         return _wrong_option(word, name, value, groups[name])
     if name.startswith("hydra"):
         return ""
     keys, full = [key for key, _ in schema.documented_keys()], in_full(name)
+    if full.startswith("env.options.") and (meant := _key_of_env(name, keys)):
+        return f"{name}: no such key; did you mean {meant}?"
     if full in keys or in_mapping(full) or any(key.startswith(f"{full}.") for key in keys):
         return ""
     return f"{name}: no such key{_meant(name, [*keys, *groups])}"
@@ -168,6 +173,12 @@ def _meant(name: str, names: Sequence[str]) -> str:
     if (name == last or name.startswith("env.")) and (kinds := _with_option(last)):
         return f"; write env.{last}=VALUE, or env.options.{kinds[0]}.{last}=VALUE for one kind of game only"
     return nearest(name, names, "--help lists them")
+
+
+def _key_of_env(name: str, keys: Sequence[str]) -> str:
+    """Return the key of env that is misspelt; empty if a kind of game has an option of that name."""
+    close = get_close_matches(name, [key for key in keys if key.startswith("env.")], n=1, cutoff=0.85)
+    return close[0] if close and not _with_option(name.rpartition(".")[2]) else ""
 
 
 def _with_option(name: str) -> list[str]:

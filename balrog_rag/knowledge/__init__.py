@@ -55,6 +55,14 @@ def check_corpus(config: "KnowledgeConfig") -> None:
     check(config.corpus, Cut(config.tokens, config.overlap))
 
 
+def check_corpus_name(config: "KnowledgeConfig") -> None:
+    """Raise an error if there is no such corpus, here or to be fetched."""
+    from balrog_rag.knowledge.corpus import known_and_here
+    from balrog_rag.knowledge.passages import Cut
+
+    known_and_here(config.corpus, Cut(config.tokens, config.overlap))
+
+
 def has_corpus(config: "KnowledgeConfig") -> bool:
     """Whether the corpus is on this machine."""
     from balrog_rag.contracts.errors import KnowledgeError

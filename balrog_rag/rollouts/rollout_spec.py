@@ -58,8 +58,7 @@ def prepared(request: RolloutRequest) -> PreparedRollout:
     if request.spec is not None:
         return _of_spec(request)
     task = request.task
-    if not is_episode(f"{task}/00"):
-        raise ConfigError(f"task: {task!r:.100}: expected env/task, e.g. {example_task()}")
+    check_task(task)
     base = _composed(
         (f"agent={request.agent}", *_model_words(request.model), *RETRIES, *request.overrides), task
     )
@@ -71,6 +70,12 @@ def prepared(request: RolloutRequest) -> PreparedRollout:
     player = PlayerSpec(base.agent, plain(model), base.knowledge, limit)
     spec = EpisodeSpec(f"{task}/00", game, player, request.max_steps or config.limits.steps)
     return PreparedRollout(_checked(spec), model, config.limits, base.digest)
+
+
+def check_task(task: str) -> None:
+    """Raise ConfigError for a task that is not written as env/task."""
+    if not is_episode(f"{task}/00"):
+        raise ConfigError(f"task: {task!r:.100}: expected env/task, e.g. {example_task()}")
 
 
 def _seed(request: RolloutRequest) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from balrog_rag import agents, knowledge
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.episode.spec import EpisodeSpec
@@ -60,6 +61,8 @@ def ready(config: Config) -> Config:
 def previewed(config: Config) -> Config:
     """Check the settings of a run that will not be played, and leave its corpus unread."""
     check_settings(config)
+    if agents.retrieves(config.agent):
+        knowledge.check_corpus_name(config.knowledge)
     return unread(config)
 
 

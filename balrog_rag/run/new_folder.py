@@ -16,6 +16,7 @@ from balrog_rag.results import run_folder
 from balrog_rag.results.run_seal import mark_new
 from balrog_rag.results.stored_run import StoredRun
 from balrog_rag.run.plan import PlannedRun
+from balrog_rag.util.files import file_in_the_way
 from balrog_rag.util.terminal_safe import one_line
 
 LONGEST_NAME = 200
@@ -48,6 +49,8 @@ def folder_for(run: RunConfig, what: str) -> Path:
         raise ConfigError(
             f"run.folder={run.folder}: an address, not a folder; use a local folder and copy the run later"
         )
+    if part := file_in_the_way(Path(run.folder)):
+        raise ConfigError(f"run.folder={run.folder}: {part} is a file; name a folder")
     if run.name:
         if not run.name.isprintable():
             raise ConfigError(f"run.name={one_line(run.name)}: contains control characters; use plain text")

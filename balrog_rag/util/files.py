@@ -146,3 +146,9 @@ def strange(folder: Path) -> Path | None:
                 elif not entry.is_file(follow_symlinks=False):
                     return Path(entry.path)
     return None
+
+
+def file_in_the_way(folder: Path) -> Path | None:
+    """Return the file because of which a folder cannot be created, if there is one."""
+    found = next((part for part in (folder, *folder.parents) if part.exists()), None)
+    return None if found is None or found.is_dir() else found

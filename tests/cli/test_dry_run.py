@@ -106,3 +106,16 @@ def test_no_estimate_for_players_without_a_model(capsys: pytest.CaptureFixture[s
 def test_what_a_run_refuses_is_refused(words, says, capsys):
     assert main([words, "--dry-run"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {says}")
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("model = scripted", "model = scripted: spaces around =; write model=scripted"),
+        (f"run.folder={__file__}", "is a file; name a folder"),
+        ("knowledge.corpus=minihak", "no such corpus, folder or file; did you mean minihack"),
+    ],
+)
+def test_mistakes_are_refused(word: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model=scripted", word, "--dry-run"]) != 0
+    assert says in capsys.readouterr().err

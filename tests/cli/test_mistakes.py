@@ -20,6 +20,8 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
         ("agent.nam=x", "agent.nam: no such key; did you mean agent.name"),
         ("agent.name=naiv", "unknown agent 'naiv'; did you mean naive"),
         ("agent", "agent: not KEY=VALUE"),
+        ("env.episode=2", "env.episode: no such key; did you mean env.episodes?"),
+        ("agent.prompts.system=hi", "agent.prompts.system: no such prompt; `balrog-rag prompts list` lists"),
         ("env.episodes=abc", "env.episodes=abc: must be a whole number"),
         ("limits.run.dollars=five", "limits.run.dollars=five: must be a number"),
         ("run.csv=maybe", "run.csv=maybe: must be true or false"),

@@ -43,6 +43,12 @@ def test_a_verbs_usage_names_the_verb(verb: str, capsys: pytest.CaptureFixture[s
         ("episode show J", "write balrog-rag show J"),
         ("comapre a b", "comapre: no such verb; did you mean compare"),
         ("completion sh", "completion sh: unknown shell"),
+        ("--agent naive", "--agent: a key, not a flag; write balrog-rag run agent=naive"),
+        ("--dry-run agent=cot", "--dry-run: verb missing; write balrog-rag run --dry-run agent=cot"),
+        ("resume", "resume: run folder missing; write balrog-rag resume RUN"),
+        ("sweep", "sweep: nothing to combine; list values"),
+        ("help me", "me: no such verb"),
+        ("rollout foo", "task: 'foo': expected env/task"),
     ],
 )
 def test_mistakes_are_one_line(words: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,3 +95,19 @@ def test_help_is_understood_as_a_word_too(capsys: pytest.CaptureFixture[str]) ->
     assert [verbs.main([word]) for word in ("--help", "help")] == [0, 0]
     first, second = capsys.readouterr().out.split("usage: ")[1:]
     assert first == second
+
+
+@pytest.mark.parametrize("words", ["help compare", "compare help", "compare --help"])
+def test_help_of_a_verb(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        verbs.main(words.split())
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: balrog-rag compare ")
+
+
+@pytest.mark.parametrize("verb", ["knowledge", "bank", "dataset", "learn"])
+def test_a_verb_without_its_command_says_so(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verbs.main([verb]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith(f"usage: balrog-rag {verb}")
+    assert err == f"error: balrog-rag {verb}: COMMAND missing; choose one of those above\n"

@@ -14,6 +14,8 @@ from balrog_rag.contracts.kinds import EnvironmentKind
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.util.template_worker import environment, said
 
+LISTED = "`balrog-rag prompts list` lists them"
+
 
 @cache
 def names() -> tuple[str, ...]:
@@ -84,7 +86,7 @@ class Prompts:
         known = {*names(), *own}
         for name, text in self._replaced.items():
             if name not in known:
-                raise ConfigError(f"agent.prompts.{name}: no such prompt{nearest(name, known)}")
+                raise ConfigError(f"agent.prompts.{name}: no such prompt{nearest(name, known, LISTED)}")
             try:
                 sandbox.check(text)
             except sandbox.TemplateRefused as error:

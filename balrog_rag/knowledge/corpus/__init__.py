@@ -63,6 +63,12 @@ def load(name: str, cut: Cut) -> Corpus:
 
 def check(name: str, cut: Cut) -> None:
     """Raise an error if there is no such corpus on this machine; nothing of it is read."""
+    if not known_and_here(name, cut):
+        raise KnowledgeError(_absent(name, cut))
+
+
+def known_and_here(name: str, cut: Cut) -> bool:
+    """Whether the corpus is on this machine; raise an error if nobody could get one of that name."""
     if not name.strip():
         raise KnowledgeError("knowledge.corpus is empty; name a corpus, a folder or a file of passages")
     if (
@@ -71,11 +77,11 @@ def check(name: str, cut: Cut) -> None:
         or imported(name, cut).is_file()
         or name in games()
     ):
-        return
+        return True
     names = [known for known in registry.corpora.names() if known != FOLDER] + games()
     if name not in names:
         raise KnowledgeError(f"knowledge.corpus={name}: no such corpus, folder or file{nearest(name, names)}")
-    raise KnowledgeError(_absent(name, cut))
+    return False
 
 
 def games() -> list[str]:
