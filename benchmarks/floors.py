@@ -1,16 +1,17 @@
 """Play `+experiment=skills_and_knowledge` with models that need no key; print what each adds to the floors.
 
     python benchmarks/floors.py scripted --out FOLDER [OVERRIDE ...]   every arm, the floors included
-    python benchmarks/floors.py rule --out FOLDER [OVERRIDE ...]       the arms of robust_cot and code
+    python benchmarks/floors.py rule --out FOLDER [OVERRIDE ...]       every arm that asks a model
     python benchmarks/floors.py local --out FOLDER [OVERRIDE ...]      the same with the embedded model
     python benchmarks/floors.py show --out FOLDER
 
 `scripted` answers at random in the asked format; `rule` is examples/rule_model.py behind a server on
 loopback, which knows the skills of `plan` only. Overrides, such as env.episodes=8 limits.steps=40
-knowledge.index=bm25, must be equal.
+knowledge.index=bm25, must be equal. A sweep that was stopped is resumed by the same command.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,10 +28,17 @@ from balrog_rag.util.loop_thread import LoopThread
 from examples.rule_model import choose
 
 EXPERIMENT = "skills_and_knowledge"
+AGENTS = ("robust_cot", "robust_rag", "netplay", "code")
+ARGUMENTS = {"dive": "level", "play_on": "turns"}
 
 
 def answer(texts: tuple[str, ...]) -> str:
     """Answer as the rule does, in the format that the prompt asks for."""
+    if '"thoughts"' in texts[-1]:  # netplay: what the last skill did is a message of its own
+        name, *given = choose(("\n".join(texts[-2:]),)).split()
+        skill = {"name": name, **({ARGUMENTS[name]: int(given[0])} if given else {})}
+        thoughts = dict.fromkeys(("observations", "reasoning", "speak"), "")
+        return json.dumps({"thoughts": thoughts, "skill": skill})
     call = choose(texts)
     if "```python" in texts[-1]:
         name, *given = call.split()
@@ -40,9 +48,14 @@ def answer(texts: tuple[str, ...]) -> str:
 
 
 def play(name: str, folder: Path, words: Sequence[str]) -> None:
-    """Play one sweep."""
-    where = [f"run.folder={folder}", f"run.name={name}", "env=nethack", "runner.log=none"]
-    assert balrog_rag(["run", f"+experiment={EXPERIMENT}", *where, *words]) == 0
+    """Play one sweep, or the rest of it."""
+    if (folder / name).is_dir():
+        server = [word for word in words if word.startswith("model.base_url=")]
+        chosen = [f"resume={folder / name}", *server]
+    else:
+        where = [f"run.folder={folder}", f"run.name={name}", "env=nethack"]
+        chosen = [f"+experiment={EXPERIMENT}", *where, *words]
+    assert balrog_rag(["run", *chosen, "runner.log=none"]) == 0
 
 
 def play_rule(folder: Path, words: Sequence[str]) -> None:
@@ -51,7 +64,7 @@ def play_rule(folder: Path, words: Sequence[str]) -> None:
     loop.run(server.open())
     model = ["model=vllm", "model.name=rule", f"model.base_url={server.url}"]
     try:
-        for agent in ("robust_cot", "code"):
+        for agent in AGENTS:
             play(f"rule_{agent}", folder, [f"agent={agent}", *model, *words])
     finally:
         loop.run(server.close())
@@ -84,7 +97,7 @@ def main() -> None:
     elif options.what == "scripted":
         play("scripted", options.out, ["model=scripted", *options.overrides])
     else:
-        for agent in ("robust_cot", "code"):
+        for agent in AGENTS:
             play(f"local_{agent}", options.out, [f"agent={agent}", "model=local", *options.overrides])
 
 

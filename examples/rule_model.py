@@ -12,9 +12,9 @@ import sys
 import balrog_rag
 from balrog_rag.models.serving.testserver import TestServer
 
-HP = re.compile(r"HP:(\d+)\((\d+)\)")
+HP = re.compile(r"HP: ?(\d+)[(/](\d+)")
 PRAYED = re.compile(r"You prayed (\d+) turns ago")
-HUNGER = re.compile(r"T:\d+ .*(Hungry|Weak|Fainting)")
+HUNGER = re.compile(r"(?:T:\d+ .*|Hunger: )(Hungry|Weak|Fainting)")
 DIGGER = re.compile(r"^\w: .*(pick-axe|dwarvish mattock|broad pick)", re.MULTILINE)
 NOTICE = re.compile(r"Your last action, .*, stopped: (.*)")
 

@@ -4,9 +4,10 @@ What a model is worth is what it adds to them. One chooses at random, the other 
 reads only the observation that a model would read.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from string import ascii_letters
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from balrog_rag.code_actions.code_program import NAME as CODE
 from balrog_rag.config.agent_schema import AgentConfig
@@ -15,10 +16,16 @@ from balrog_rag.contracts.data import Action, Call, Decision, Observation, Param
 from balrog_rag.contracts.errors import ConfigError
 
 MOST_COLUMN = 79
-LOW_HEALTH, HUNGRY = 3, 2
-"""A third of the hit points; NetHack's number of the state Hungry."""
+MORTAL, FEW, PAUSE = 7, 6, 1000
+"""Hit points below a seventh, or below six, are a reason to pray; turns between two prayers."""
+HUNGRY, WEAK = 2, 3
+"""NetHack's numbers of these states."""
 REST = 25
-"""Calls for which the rule leaves out what has failed."""
+"""Calls for which the rule leaves out what has failed or took no game time."""
+STAIRS = re.compile(r"stairs down at \((\d+), (\d+)\)")
+ENEMY = re.compile(
+    r"^- (?!tame|peaceful|.*(?:shopkeeper|priest|watch|guard)).* at \((\d+), (\d+)\)", re.MULTILINE
+)
 WAYS = ("far east", "far south", "far west", "far north", "down", "search")
 DEEP = 40
 
@@ -93,34 +100,47 @@ class RandomFloor(Floor):
 
 
 class RuleFloor(Floor):
-    """Does the first thing of a fixed order that is offered and did not just fail."""
+    """Does the first thing of a fixed order that is offered and was not just in vain."""
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
         """`view` is everything that the player knows of its task before the first observation."""
         super().__init__(config, view, llm, knowledge)
         self._failed: dict[str, int] = {}
-        self._last = ""
+        self._last, self._time, self._prayed = "", -1, 300 - PAUSE
 
     def choose(self, observation: Observation) -> str | Call:
-        """Return the first choice that may work."""
-        if "failed" in observation.notice:
+        """Return the first choice that may work; close an open question."""
+        if observation.text("popup") and (closing := self._view.read("press_key ESC")):
+            return closing
+        before, self._time = self._time, observation.numbers.get("turn", -1)
+        if "failed" in observation.notice or before == self._time != -1:
             self._failed[self._last] = self._turn
-        for choice in self._wishes(observation.numbers):
+        for choice in self._wishes(observation):
             name = choice.partition(" ")[0] if self._skill(choice) else choice
             if self._turn - self._failed.get(name, -REST) >= REST and (taken := self._view.read(choice)):
                 self._last = name
+                self._prayed = self._time if name == "pray" else self._prayed
                 return taken
         return self._view.default_action
 
     def _skill(self, choice: str) -> Action | None:
         return self._skills.get(choice.partition(" ")[0])
 
-    def _wishes(self, now: Mapping[str, Any]) -> Iterator[str]:
+    def _wishes(self, seen: Observation) -> Iterator[str]:
         """Yield what to do, the most urgent first: the whole rule."""
-        if now.get("hp", 1) * LOW_HEALTH < now.get("max_hp", 1):
-            yield from ("pray", "retreat", "hold_out 20", "rest 20")
-        if now.get("hunger", 0) >= HUNGRY:
-            yield from ("eat", "pray")
-        yield from ("fetch_digger", f"dive {DEEP}", "down", "explore_level", "search_hidden 30")
-        yield WAYS[self._turn % len(WAYS)]
-        yield WAYS[-1]
+        now = seen.numbers
+        hp, most, hunger = now.get("hp", FEW), now.get("max_hp", 1), now.get("hunger", 0)
+        may_pray = self._time - self._prayed > PAUSE
+        if may_pray and (hp < FEW or hp * MORTAL < most or hunger >= WEAK):
+            yield "pray"
+        if hunger >= HUNGRY:
+            yield "eat"
+        yield from ("fetch_digger", f"dive {DEEP}", "play_on 200")
+        if enemy := ENEMY.search(seen.text("close monsters")):
+            yield from ("strike", f"melee_attack {enemy[1]} {enemy[2]}")
+        if hp * 2 < most:
+            yield "rest 20"
+        if stairs := STAIRS.search(seen.text("rooms")):
+            yield f"down {stairs[1]} {stairs[2]}"
+        yield from ("down", "explore_level", "search_hidden 30")
+        yield from (WAYS[self._turn % len(WAYS)], WAYS[-1], "rest 20")

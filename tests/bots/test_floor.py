@@ -6,7 +6,7 @@ import pytest
 
 from balrog_rag.agents import build, needs
 from balrog_rag.cli.verbs import main
-from balrog_rag.contracts.data import Action, Parameter
+from balrog_rag.contracts.data import Action, Observation, Parameter, Part
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results.experiments import find
 from tests.agents.support import VIEW, Guide, Script, agent_config, moment, perform
@@ -40,10 +40,31 @@ def test_random_choices_are_valid_varied_and_repeatable() -> None:
 
 def test_the_rule_prays_dives_and_leaves_out_what_failed() -> None:
     agent = floor("floor_rule")
-    healthy, hurt = moment(1), moment(2, hp=2)
+    healthy, hurt = moment(1), moment(900, hp=2)
     failed = moment(3, notice="Your last action, dive 40, stopped: failed: no way.\n\n")
     actions = [each.action for each in perform(agent, [healthy, hurt, healthy, failed, healthy])]
     assert actions == ["dive 40", "pray", "dive 40", "explore_level", "explore_level"]
+
+
+def test_the_rule_leaves_out_what_took_no_game_time() -> None:
+    """`fetch_digger` is done at once when a digging tool is carried."""
+    actions = [each.action for each in perform(floor("floor_rule"), [moment(1), moment(1), moment(20)])]
+    assert actions == ["dive 40", "explore_level", "explore_level"]
+
+
+def test_the_rule_attacks_enemies_and_goes_to_stairs_by_their_positions() -> None:
+    view = SKILLS.offering(
+        tuple(Action(name, name, (Parameter("x"), Parameter("y"))) for name in ("melee_attack", "down"))
+    )
+    seen = moment(1)
+    rooms = Part("rooms", "It contains:\n- stairs down at (8, 4), reachable in 2 steps")
+    near = Part(
+        "close monsters", "- tame kitten at (5, 5)\n- shopkeeper at (5, 4)\n- newt at (3, 5), 2 steps"
+    )
+    found = Observation((*seen.parts, rooms, near), seen.numbers)
+    quiet = Observation((*moment(2).parts, rooms), moment(2).numbers)
+    agent = build(agent_config("floor_rule"), view, Script(), Guide())
+    assert [each.action for each in perform(agent, [found, quiet])] == ["melee_attack 3 5", "down 8 4"]
 
 
 def test_a_floor_acts_by_code() -> None:

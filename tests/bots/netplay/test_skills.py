@@ -165,6 +165,16 @@ def test_wrong_arguments_fail_in_one_line(call: str, told: str) -> None:
     assert "\n" not in game.last.stopped
 
 
+def test_a_monster_that_turned_out_to_be_peaceful_is_walked_round() -> None:
+    """The game asks once; the same call then leads around it, as it did not before."""
+    game = made(ROOM + "MONSTER:('h',\"dwarf\"),(5,1),peaceful,asleep\n")
+    x, y = game.here
+    move = f"move_to {x + 8} {y}"
+    assert "Really attack" in game.do(move)
+    game.do("press_key ESC")
+    assert game.do(move) == f"arrived at ({x + 8}, {y})"
+
+
 def test_optional_parameters_stand_in_brackets() -> None:
     assert Action("rest", "", OFFERED[-2].parameters).form == "rest [count]"
 

@@ -31,9 +31,9 @@ def square(x: int | str, y: int | str) -> int:
 
 
 def monsters(tracker: Tracker) -> set[int]:
-    """Squares that paths avoid: those of monsters, if they are to be avoided."""
+    """Squares that paths avoid: those of peaceful monsters, and of all if they are to be avoided."""
     seen = tracker.player.world.monsters
-    return {monster.place for monster in seen if not monster.tame} if tracker.avoiding else set()
+    return {each.place for each in seen if not each.tame and (tracker.avoiding or each.peaceful)}
 
 
 def ways(tracker: Tracker) -> Ways:
@@ -56,7 +56,10 @@ def bump(tracker: Tracker, place: int) -> Skill:
     player.tried = place
     player.heard.clear()
     enemy = player.world.monster_at(place)
-    yield from press(player, t.heading(here, place))
+    yield from player.press(t.heading(here, place))
+    if enemy is not None and "Really attack" in player.screen.question:
+        enemy.peaceful = True
+    no_popup(player.screen)
     if player.here != here or player.level is not level:
         return "moved"
     return "hit" if enemy is not None and not enemy.tame else "stayed"
@@ -77,7 +80,7 @@ def walk(tracker: Tracker, goals: Collection[int]) -> Skill:
     while player.here not in wanted:
         way = _way(tracker, wanted)
         if way is None:
-            raise ProgramFailed("no way leads there" + (_blocked(tracker) if tracker.avoiding else ""))
+            raise ProgramFailed(f"no way leads there{_blocked(tracker)}")
         here = player.here
         done = yield from bump(tracker, way[0])
         if player.level is not level:
