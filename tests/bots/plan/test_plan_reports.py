@@ -68,6 +68,23 @@ def test_what_must_not_be_touched_is_left_with_the_reason() -> None:
     assert game.do("strike").startswith(f"failed: touching the floating eye at ({x}, {y}) can be fatal")
 
 
+def test_nothing_but_missiles_is_thrown_unless_it_is_named() -> None:
+    game = planned(ROOM + "MONSTER:('F',\"lichen\"),(7,1),asleep\n", "hea-hum-neu-fem")
+    x, y = game.at("lichen")
+    assert game.do(f"throw_at {x} {y}").startswith("failed: you carry no missiles")
+    assert game.do(f"throw_at {x} {y} a").startswith("threw a at the lichen")
+
+
+def test_the_welcome_to_another_experience_level_is_no_shopkeepers() -> None:
+    game = planned(ROOM + "MONSTER:('S',\"python\"),(3,2),hostile,asleep\n", "val-hum-neu-fem")
+    x, y = game.at("python")
+    said = [game.do(f"melee_attack {x} {y}")]
+    while not said[-1].startswith("failed") and game.number("experience_level") == 1:
+        said.append(game.do(f"melee_attack {x} {y}"))
+    assert game.number("experience_level") > 1
+    assert not any("message:" in each for each in said)
+
+
 def test_walls_and_peaceful_monsters_are_not_kicked() -> None:
     game = planned(ROOM + "MONSTER:('h',\"dwarf\"),(8,2),peaceful,asleep\n")
     x, y = game.here

@@ -1,5 +1,6 @@
 """What interrupts a skill: the declared events, noticed by comparing the game before and after every key."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -34,9 +35,11 @@ _MESSAGES = (
     *("You feel feverish", "is displeased", "Closed for inventory", "cannot escape", "You turn into"),
     *("swallows you", "engulfs you", "swings itself around you", "Your purse feels lighter", "stole "),
     *("You are slowing down", "Your limbs", "You have a sad feeling", "gets angry", "You murderer"),
-    *("You hear the shrieks", "Usage fee", "You stole", "Stop, thief", "Welcome to", "leave your"),
+    *("You hear the shrieks", "Usage fee", "You stole", "Stop, thief", "leave your"),
 )
 """Parts of messages after which a player would want to decide anew."""
+_GREETING = re.compile(r"Welcome (?:again )?to (?!experience)")
+"""That of a shopkeeper, not that of another experience level."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,8 @@ class Watch:
 
     def _said(self) -> list[PlanEvent]:
         message = self.game.player.world.message
-        return [PlanEvent("message", message)] if any(words in message for words in _MESSAGES) else []
+        matters = any(words in message for words in _MESSAGES) or _GREETING.search(message)
+        return [PlanEvent("message", message)] if matters else []
 
     def _in_view(self) -> list[PlanEvent]:
         player, found = self.game.player, []

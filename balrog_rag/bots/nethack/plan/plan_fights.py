@@ -58,11 +58,11 @@ def _untouched(monster: Monster) -> str:
 
 def strike(game: PlanGame) -> Skill:
     """Fight the enemies in sight as long as half of the hit points last."""
-    player, vain, begun = game.player, 0, game.player.body.turn
+    player, vain, fought = game.player, 0, False
     while enemies := player.hostiles(within=_SIGHT):
         body = player.body
         if body.hp < _ENOUGH * body.max_hp:
-            if body.turn > begun:
+            if fought:
                 return "less than half of the hit points are left"
             raise ProgramFailed(
                 f"{body.hp} of {body.max_hp} hit points are left, less than half; retreat or hold_out, "
@@ -74,6 +74,7 @@ def strike(game: PlanGame) -> Skill:
             break
         turn = player.body.turn
         told = yield from fighting.fight(player, hostile)
+        fought = True
         vain = 0 if player.body.turn != turn else vain + 1
         where = f"{_name(hostile[0])} at {position(hostile[0].place)}"
         if told == Told.NOBODY_TO_GO_TO:
@@ -88,9 +89,9 @@ def strike(game: PlanGame) -> Skill:
 def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> Skill:
     """Throw or shoot at the monster at a position, from where it is in line."""
     player, monster = game.player, _target(game.player, x, y)
-    letter = item_letter or fighting.missile_of(player) or fighting.spare(player)
+    letter = item_letter or fighting.missile_of(player) or _ammunition(player)
     if letter is None:
-        raise ProgramFailed("you carry nothing to throw")
+        raise ProgramFailed("you carry no missiles; with an item_letter anything is thrown")
     if item_letter is not None and all(item.letter != item_letter for item in player.world.items):
         raise ProgramFailed(f"you carry nothing under the letter {item_letter!r}")
     if not fighting.in_range(player, player.here, monster):
@@ -101,6 +102,13 @@ def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> 
     key = chr(t.heading(player.here, monster.place))
     yield from player.ask(keys.THROW, ("want to throw", letter), ("In what direction", key))
     return f"threw {letter} at the {_name(monster)}"
+
+
+def _ammunition(player: Player) -> str | None:
+    """The letter of what is made to be shot; without its launcher it is thrown."""
+    known = frozenset[str]().union(*fighting.LAUNCHED.values())
+    items = [item for item in player.world.items if not item.wielded and known & set(item.name.split())]
+    return items[0].letter if items else None
 
 
 def _around(place: int) -> list[int]:

@@ -80,7 +80,7 @@ def search_hidden(game: PlanGame, turns: int = 60) -> Skill:
         if player.level is not level:
             return "on another level"
         if _known(level) > known and (yield from exploring.explore(player)) != exploring.EXPLORED:
-            return "a way that was not known before is open"
+            return "a way that was not known before is open; explore_level follows it"
         vain = 0 if player.body.turn != turn else vain + 1
         if told == moving.NO_WAY or vain > _VAIN:
             raise ProgramFailed("there is nowhere to search")
