@@ -61,7 +61,7 @@ def walk(now: str, told: str) -> str:
     if re.search(r"T:\d+ .*(Hungry|Weak|Fainting)", now) and "food" not in told:
         return "eat"
     known = re.search(r"memory:\n[^\n]*stairs down", now)
-    return "down" if known and "could not go down" not in told else "explore_level"
+    return "down" if known and "stairs down" not in told and "not go down" not in told else "explore_level"
 
 
 def dig(now: str, told: str) -> str:
@@ -148,6 +148,8 @@ async def by_rules(games: int, actions: str, folder: Path) -> None:
         run = await balrog_rag.aevaluate(*chosen, "runner.log=none")
     table = balrog_rag.load(run)
     calls, percents = table["steps"], list(table["progression_percent"])
+    if len(percents) < games:
+        raise SystemExit(f"{actions}: stopped after {len(percents)} games; the same command continues")
     print(f"{actions}: {shown(percents)}, calls {calls.mean():.0f}, most {calls.max()}")
 
 

@@ -1,10 +1,13 @@
 """What the skills of a plan say when they cannot do something: true, and enough to choose the next call."""
 
+import pytest
+
 from tests.bots.netplay.made import ROOM
 from tests.bots.plan.debug_game import debug_game
 from tests.bots.plan.made_plan import planned
 from tests.bots.plan.test_plan_items import RIVER
 
+WEAK = 3
 PASSAGE = """MAP
 ---------------
 |....|   |....|
@@ -66,6 +69,37 @@ def test_what_must_not_be_touched_is_left_with_the_reason() -> None:
     game = planned(ROOM + "MONSTER:('e',\"floating eye\"),(8,2),asleep\n", "hea-hum-neu-fem")
     x, y = game.at("floating eye")
     assert game.do("strike").startswith(f"failed: touching the floating eye at ({x}, {y}) can be fatal")
+
+
+def test_what_is_far_off_or_never_moves_is_named_and_not_fought() -> None:
+    game = planned(PASSAGE + "MONSTER:('F',\"lichen\"),(13,3),asleep\n")
+    x, y = game.here
+    game.do(f"move_to {x} {y + 2}")
+    told = game.do("strike")
+    assert told == f"no enemy to fight is within 8 squares; lichen at ({x + 12}, {y + 2}), 12 squares away"
+    game = planned(ROOM + "MONSTER:('F',\"yellow mold\"),(6,2)\n")
+    x, y = game.at("yellow mold")
+    assert game.do("strike").endswith(f"; yellow mold at ({x}, {y}), 5 squares away, stays where it is")
+    assert game.number("turn") == 1
+    told = game.do(f"move_to {x} {y}")
+    assert told.startswith(f"failed: yellow mold at ({x}, {y}), 1 square away, stands there; melee_attack")
+
+
+@pytest.mark.slow
+def test_a_weak_hero_who_could_pray_may_eat_a_fresh_corpse_instead() -> None:
+    with debug_game() as game:
+        game.press("d", next(item.letter for item in game.world.items if "ration" in item.name))
+        while game.number("hunger") < WEAK:
+            game.press("500s")
+        told = ""
+        for _ in range(20):
+            game.create("jackal")
+            game.do("strike")
+            told = game.do("eat")
+            if told.startswith("ate a fresh corpse"):
+                break
+        assert told.startswith("ate a fresh corpse")
+        assert "You finish eating" in told or "jackal corpse" in told
 
 
 def test_nothing_but_missiles_is_thrown_unless_it_is_named() -> None:
@@ -130,7 +164,7 @@ def test_a_prayer_is_reported_with_what_the_god_did() -> None:
         while game.number("turn") < 320:
             game.press("20s")
         letter = game.wish("glob of green slime")
-        game.press("e", letter, "y")
+        assert "you are Slime now, turning into slime within ten turns; a prayer" in game.do(f"eat {letter}")
         told = game.do("pray")
         assert told.startswith("prayed: ")
         assert "slime" in told

@@ -90,8 +90,8 @@ def _rest_a_while(bot: Bot) -> Did:
     return False
 
 
-def eat_corpses(bot: Bot) -> Did:
-    """Eat what was just killed, if it is safe to eat."""
+def eat_corpses(bot: Bot, alarm: moving.Alarm | None = None) -> Did:
+    """Eat what was just killed, if it is safe to eat; `alarm` ends the way there, the bot's own if None."""
     player, level = bot.player, bot.player.level
     if not bot.on.corpses:
         return False
@@ -115,7 +115,7 @@ def eat_corpses(bot: Bot) -> Did:
         ):
             del level.fresh[place]
             continue
-        told = yield from moving.go_to(player, [place], bot.alarm)
+        told = yield from moving.go_to(player, [place], alarm or bot.alarm)
         if player.here == place:
             del level.fresh[place]
             yield from surviving.eat_corpse(player, species.name)

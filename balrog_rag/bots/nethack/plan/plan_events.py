@@ -18,6 +18,15 @@ _HARM = 0.25
 _HARMLESS = frozenset(("Deaf", "Fly", "Ride"))
 _DEADLY = frozenset((*HUNGER[w.WEAK :], *CONDITIONS[: CONDITIONS.index("Blind")]))
 
+_MEANINGS = {
+    "Stone": ", turning to stone within five turns; a prayer, a lizard or an acidic corpse helps",
+    "Slime": ", turning into slime within ten turns; a prayer or fire helps",
+    "Strngl": ", strangled within six turns; take the amulet off, or pray",
+    "FoodPois": ", dying of food poisoning within 20 turns; a prayer helps",
+    "TermIll": ", dying of an illness within 20 turns; a prayer helps",
+}
+"""What deadly conditions mean, by their words in the bottom line."""
+
 EVENTS = {
     "level": "another level of the dungeon",
     "health": "hit points fell below 40 %",
@@ -116,7 +125,8 @@ class Watch:
             began.append(HUNGER[min(body.hunger, len(HUNGER) - 1)])
         self._condition, self._hunger = body.condition, body.hunger
         for word in began:
-            found += [PlanEvent(kind, f"you are {word} now") for kind in _kinds(word)]
+            text = f"you are {word} now{_MEANINGS.get(word, '')}"
+            found += [PlanEvent(kind, text) for kind in _kinds(word)]
         return found
 
     def _said(self) -> list[PlanEvent]:

@@ -2,7 +2,7 @@
 
 from balrog_rag.bots.nethack.netplay.walking import melee_attack as pursue
 from balrog_rag.bots.nethack.netplay.walking import square
-from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
+from balrog_rag.bots.nethack.plan.plan_game import PlanGame, monster_words, said
 from balrog_rag.bots.nethack.skills import exploring, fighting, magic, moving, stairs, surviving
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.contracts.programs import ProgramFailed
@@ -69,7 +69,9 @@ def strike(game: PlanGame) -> Skill:
                 "or fight on with melee_attack x y"
             )
         yield from fighting.make_sure(player, enemies)
-        hostile = [enemy for enemy in enemies if enemy.hostile]
+        hostile = [
+            each for each in enemies if each.hostile and not (each.species and each.species.speed == 0)
+        ]
         if not hostile:
             break
         turn = player.body.turn
@@ -83,7 +85,17 @@ def strike(game: PlanGame) -> Skill:
             raise ProgramFailed(f"the {where} cannot be reached")
         if vain > _VAIN:
             raise ProgramFailed(f"no headway against the {where}: {told}")
-    return "no enemy is in sight"
+    far = player.hostiles()
+    if not far:
+        return "no enemy is in sight"
+    near = [
+        f"{monster_words(player, each)}, stays where it is"
+        for each in far
+        if t.distance(each.place, player.here) <= _SIGHT
+    ]
+    return (
+        f"no enemy to fight is within {_SIGHT} squares; {near[0] if near else monster_words(player, far[0])}"
+    )
 
 
 def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> Skill:

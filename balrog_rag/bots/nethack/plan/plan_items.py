@@ -83,11 +83,11 @@ def class_of(name: str) -> str:
     return "weapon" if armed and not gear.digs(name) else "tool"
 
 
-def _done(player: Player, item: Item) -> str:
+def _done(player: Player, what: str) -> str:
     """What the game said of a command; fails if it was refused."""
     told = said(player)
     if any(words in told for words in _REFUSED):
-        raise ProgramFailed(f"{item.name}: {told}")
+        raise ProgramFailed(f"{what}: {told}")
     return told
 
 
@@ -102,13 +102,16 @@ def eat(game: PlanGame, item_letter: str | None = None) -> Skill:
             raise ProgramFailed("a carried corpse may be tainted; press_key e eats it anyway")
         replies = ("eat it", "n"), ("eat one", "n"), ("want to eat", item_letter), ("Stop eating", "y")
         yield from player.ask(keys.EAT, *replies, ("Continue eating", "y"))
-        return f"ate: {_done(player, item)}"
-    if (yield from eat_corpses(game.bot())):
-        return f"a fresh corpse: {said(player)}"
+        return f"ate: {_done(player, item.name)}"
+    fresh = set(player.level.fresh)
+    if (yield from eat_corpses(game.bot(), moving.never)):
+        if player.here in fresh - set(player.level.fresh):
+            return f"ate a fresh corpse: {_done(player, 'a fresh corpse')}"
+        raise ProgramFailed("there is a fresh corpse near by that could not be reached")
     if player.body.hunger < w.HUNGRY:
         raise ProgramFailed("you are not hungry, and no fresh corpse lies near by; name an item to eat it")
     if (yield from surviving.eat(player)) == "ate":
-        return f"ate: {said(player)}"
+        return f"ate: {_done(player, 'not eaten up')}"
     raise ProgramFailed("no safe food is carried, and no fresh corpse that is safe lies near by")
 
 
@@ -149,7 +152,7 @@ def use(game: PlanGame, item_letter: str, direction: str | None = None) -> Skill
         ("ring-finger", "r"),
         ("direction", way),
     )
-    return _done(player, item) or "done"
+    return _done(player, item.name) or "done"
 
 
 def collect(game: PlanGame, kind: str) -> Skill:

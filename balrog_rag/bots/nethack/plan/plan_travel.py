@@ -100,6 +100,8 @@ def move_to(game: PlanGame, x: int, y: int) -> Skill:
         return "on another level"
     if player.here == place:
         return f"arrived at {position(place)}"
+    if (there := player.world.monster_at(place)) is not None and not there.tame:
+        raise ProgramFailed(f"{monster_words(player, there)}, stands there; melee_attack x y attacks it")
     if told != moving.NO_WAY:
         raise ProgramFailed(f"could not get to {position(place)}: {told}")
     yield from fighting.make_sure(player, player.world.monsters)
