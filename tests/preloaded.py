@@ -27,8 +27,15 @@ from typing import IO, Any
 
 from balrog_rag.contracts import registry
 
-LIBRARIES = ("asyncio", "hydra", "hydra.core.plugins", "numpy", "omegaconf", "rich.progress")
-PACKAGES = ("balrog_rag.cli", "hydra._internal.core_plugins")
+LIBRARIES = ("asyncio", "hydra", "hydra.core.plugins", "numpy", "omegaconf", "rich.progress", "scipy.special")
+PACKAGES = (
+    "balrog_rag.cli",
+    "balrog_rag.display",
+    "balrog_rag.results",
+    "balrog_rag.results.leaderboard",
+    "balrog_rag.results.statistics",
+    "hydra._internal.core_plugins",
+)
 """All modules of these are imported, and the modules of all players, models and kinds of game."""
 LARGEST = 64_000
 """Bytes of an order; the socket takes more."""
