@@ -233,6 +233,7 @@ def test_an_experiment_plays_every_arm_and_can_be_gone_on_with(table1: Path) -> 
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.slow
 def test_what_is_not_the_papers_says_so_in_every_output(
     table1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ def test_another_agent_plays_on_and_the_whole_is_verified(played: Path, tmp_path
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_programs_game_is_handed_to_a_model_and_back(tmp_path: Path) -> None:
     """In the middle of a burst; each of the three has its own steps, and the whole is verified."""
     words = ("agent=delver", "env.tasks=[nethackers/val-dwa-law-fem]", "env.seeding=list", "env.seeds=[0]")

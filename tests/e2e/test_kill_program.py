@@ -101,6 +101,7 @@ def kill_run(folder: Path, whole: Path, marks: list[int]) -> None:
     assert command("balrog_rag.episode", "verify", str(run), cwd=folder).stdout.count("equal\t") == 2
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_mid_game_goes_on_as_if_it_had_not_been(tmp_path: Path, whole: Path) -> None:
     kill_run(tmp_path, whole, [300])
 

@@ -68,6 +68,7 @@ def test_a_resume_reads_no_finished_journal_and_changes_nothing(played: Path, mo
     assert {path: path.read_bytes() for path in (played / "packed/packed").iterdir()} == before
 
 
+@pytest.mark.slow
 def test_packed_shards_merge_to_either_form(played: Path, tmp_path: Path) -> None:
     for number in (1, 2):
         play(tmp_path, "run.name=run", "run.pack=2", f"runner.shard={number}/2")

@@ -365,6 +365,7 @@ def test_a_build_that_is_killed_leaves_the_old_index_untouched(
     assert open_searcher(settings(corpus=str(notes), folder=str(folder))).search(["kitten"], 1)[0]
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_make_one_whole_index(notes: Path, some: Path, settings: Settings) -> None:
     """Two processes: one builds while the other waits for it, and both find the index whole."""
     text = "A page that two processes index at once."

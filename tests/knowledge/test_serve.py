@@ -139,6 +139,7 @@ async def all_at_once(port: int, clients: int) -> Counter[tuple[int, str | None]
     return Counter(await asyncio.gather(*map(one, range(clients))))
 
 
+@pytest.mark.slow
 def test_five_hundred_clients_at_once_are_all_answered(service: Service) -> None:
     with serving(service) as port:
         answers = asyncio.run(asyncio.wait_for(all_at_once(port, 500), PATIENCE))

@@ -15,7 +15,14 @@ def test_every_description_has_its_shared_settings():
     assert set(experiments.names()) <= shared
 
 
-@pytest.mark.parametrize("name", experiments.names())
+LARGE = {"paper_figure3", "retrieval_bounds", "skills_and_knowledge", "skills_and_retrieval"}
+"""Experiments of so many arms that composing them takes seconds."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in experiments.names()],
+)
 def test_every_arm_composes_and_no_two_are_the_same(name):
     found = experiments.find(name)
     assert found is not None

@@ -86,6 +86,7 @@ def test_the_board_ranks_own_rows_and_quotes_the_others(new_run, tmp_path):
     assert "| the dataset's own games / NLD-NAO, random characters † | 1511228 | 127,356.00 |" in page
 
 
+@pytest.mark.slow
 def test_verdicts_against_published_episodes_are_weighed_as_one_family(new_run):
     run = new_run("runs/own")
     for number in range(20):
@@ -420,6 +421,7 @@ def test_the_harness_card_names_every_setting_that_is_not_balrogs(tmp_path, caps
     assert "balrog-nle 0.9.0" in page
 
 
+@pytest.mark.slow
 def test_a_run_of_balrogs_experiment_has_an_empty_card_and_what_it_adds_is_on_it(tmp_path, capsys):
     task = "env.tasks=[minihack/MiniHack-Corridor-R3-v0]"
     for name, words in {"stock": ["agent=cot"], "rag": ["agent=naive_rag", "model.temperature=0"]}.items():

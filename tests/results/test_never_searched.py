@@ -38,6 +38,7 @@ def test_a_run_says_so_at_its_end(runs: Path) -> None:
     assert not any("never searched" in said[name] for name in ("searching", "without"))
 
 
+@pytest.mark.slow
 def test_a_report_and_its_verdict_say_so(runs: Path) -> None:
     paths = [str(runs / name) for name in ("silent", "without")]
     ended = command("balrog_rag.report", *paths, "--out", str(runs / "report"), cwd=runs)

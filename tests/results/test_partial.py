@@ -82,6 +82,7 @@ def test_compare(twins: Path, words: str, capsys: pytest.CaptureFixture[str]) ->
     assert f"part ({words}) against full: undecided: +0.00 points" in said
 
 
+@pytest.mark.slow
 def test_report(twins: Path, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [str(twins / "results" / name) for name in ("part", "full")]
     shared = ["--formats", "html,md,csv", "--baseline", "full"]
@@ -117,6 +118,7 @@ def test_leaderboard(twins: Path, words: str, tmp_path: Path, capsys: pytest.Cap
     assert words in (tmp_path / "asked/leaderboard.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_cap_of_the_run_leaves_it_partial_and_a_higher_one_completes_it(tmp_path: Path) -> None:
     """Else games that were cut off, or never begun, would count as games in which nothing was reached."""
     price = ("model.price.input=1", "model.price.output=1", "limits.steps=10", "runner.concurrency=2")

@@ -168,6 +168,7 @@ def reasons(seed: int, calls: int) -> tuple[int, bool]:
     return calls, False
 
 
+@pytest.mark.slow
 def test_random_calls_end_with_a_reason() -> None:
     assert sum(reasons(seed, 25)[0] for seed in range(3)) > 30
 
