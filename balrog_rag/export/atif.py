@@ -1,8 +1,9 @@
 """An episode as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
 
 The first step contains the first observation. Then each decision is one agent step: its answer, its searches
-and its action as tool calls, the resulting observation, and the costs of its model calls. Exact prompts are
-in `extra`. The document is validated with the format's own models.
+and its action as tool calls, the resulting observation, and the costs of its model calls. An action that runs
+a program refers to a subagent's trajectory. Exact prompts are in `extra`. There are no timestamps, since
+journals record no clock. The document is validated with the format's own models.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from balrog_rag.contracts.data import Observation, Reply
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.episode.journal import Header
+from balrog_rag.export.turns import ACT, DESCRIPTIONS, SEARCH
 
 VERSION = "ATIF-v1.8"
 
@@ -31,6 +33,7 @@ class Trajectory:
         self._prompts: list[Any] = []
         self._answers: list[Answered] = []
         self._searches: list[Searched] = []
+        self._programs: list[atif.Trajectory] = []
 
     def see(self, event: Event) -> None:
         """Process an event; a step of the game completes a step of the trajectory."""
@@ -54,21 +57,21 @@ class Trajectory:
 
     def document(self) -> dict[str, Any]:
         """Return the whole trajectory, validated by the format's own model."""
-        spec, last = self._header.spec, self._end
-        player = spec.last_player
+        spec, last, player = self._header.spec, self._end, self._header.spec.last_player
         made = atif.Trajectory(
             schema_version=VERSION,
             session_id=self._header.config_digest,
-            trajectory_id=f"{spec.episode}#{spec.digest}",
+            trajectory_id=self._id,
             agent=atif.Agent(
                 name=str(player.agent.get("name")),
-                version=str(self._header.versions.get("balrog_rag", __version__)),
+                version=self._version,
                 model_name=str(player.model.get("name")) if self._replies else None,
-                tool_definitions=self._tools(),
+                tool_definitions=_tools(self._steps),
                 extra={"agent": player.agent, "model": player.model, "versions": self._header.versions},
             ),
             steps=self._steps,
             final_metrics=atif.FinalMetrics(**_totals(self._replies), total_steps=len(self._steps)),
+            subagent_trajectories=self._programs or None,
             extra={
                 "episode": spec.episode,
                 "game": msgspec.to_builtins(spec.game),
@@ -80,12 +83,13 @@ class Trajectory:
         document: dict[str, Any] = made.to_json_dict()
         return document
 
-    def _tools(self) -> list[dict[str, Any]]:
-        """Define the functions that the steps call, as OpenAI's API does."""
-        called = {
-            call.function_name: call.arguments for step in self._steps for call in step.tool_calls or ()
-        }
-        return [_definition(name, arguments) for name, arguments in sorted(called.items())]
+    @property
+    def _id(self) -> str:
+        return f"{self._header.spec.episode}#{self._header.spec.digest}"
+
+    @property
+    def _version(self) -> str:
+        return str(self._header.versions.get("balrog_rag", __version__))
 
     def _decided(self, event: Stepped | None) -> None:
         calls, results = self._looked_up()
@@ -94,10 +98,13 @@ class Trajectory:
             number = f"step-{event.step}"
             decision, after = event.decision, event.after
             said = {"pressed": list(after.pressed)} if after.pressed else {"action": event.taken}
-            calls.append(atif.ToolCall(tool_call_id=number, function_name="act", arguments=said))
+            calls.append(atif.ToolCall(tool_call_id=number, function_name=ACT, arguments=said))
             results.append(
                 atif.ObservationResult(
-                    source_call_id=number, content=after.observation.screen, extra=_moment(after.observation)
+                    source_call_id=number,
+                    content=after.observation.screen,
+                    subagent_trajectory_ref=self._delegated(event),
+                    extra=_moment(after.observation),
                 )
             )
             extra |= {"step": event.step, "reward": after.reward, "keys": after.keys}
@@ -113,12 +120,49 @@ class Trajectory:
         )
         self._prompts, self._answers, self._searches = [], [], []
 
+    def _delegated(self, event: Stepped) -> list[atif.SubagentTrajectoryRef] | None:
+        """Add the trajectory of the program that carried an action out, if one did.
+
+        Its screens are not repeated: what the agent saw is the observation that refers to it. Journals have
+        the number of its key presses, and the keys and calls themselves of code.
+        """
+        after = event.after
+        if not after.stopped:
+            return None
+        name = event.decision.call.name if event.decision.call else event.taken.partition(" ")[0]
+        done = [
+            atif.ToolCall(
+                tool_call_id=f"command-{place}", function_name=COMMAND, arguments={COMMAND: command}
+            )
+            for place, command in enumerate(after.commands or ())
+        ]
+        steps = [
+            atif.Step(step_id=1, source="user", message=event.taken),
+            atif.Step(
+                step_id=2,
+                source="agent",
+                message=after.stopped,
+                tool_calls=done or None,
+                llm_call_count=0,
+                extra={"keys": after.keys, "reward": after.reward},
+            ),
+        ]
+        program = atif.Trajectory(
+            schema_version=VERSION,
+            trajectory_id=f"{self._id}/step-{event.step}",
+            agent=atif.Agent(name=name, version=self._version, tool_definitions=_tools(steps) or None),
+            steps=steps,
+            final_metrics=atif.FinalMetrics(total_steps=len(steps)),
+        )
+        self._programs.append(program)
+        return [atif.SubagentTrajectoryRef(trajectory_id=program.trajectory_id)]
+
     def _looked_up(self) -> tuple[list[atif.ToolCall], list[atif.ObservationResult]]:
         calls, results = [], []
         for place, search in enumerate(self._searches):
             name = f"search-{search.step}-{place}"
             query = {"query": search.query}
-            calls.append(atif.ToolCall(tool_call_id=name, function_name="search", arguments=query))
+            calls.append(atif.ToolCall(tool_call_id=name, function_name=SEARCH, arguments=query))
             text = "\n\n".join(f"{passage.title}\n{passage.text}" for passage in search.passages)
             found = [{"source_doc_id": each.id, "retrieval_score": each.score} for each in search.passages]
             results.append(
@@ -130,23 +174,31 @@ class Trajectory:
         self._steps.append(atif.Step(step_id=len(self._steps) + 1, **fields))
 
 
-DESCRIPTIONS = {
-    "act": "Take an action in the game, or press keys, as a program does.",
-    "search": "Search the knowledge base.",
+COMMAND = "command"
+"""The tool of code: a key, or a call of a skill."""
+ARGUMENTS = {
     "action": "the action's name, with its arguments",
     "pressed": "the keys, in order",
     "query": "what to search for",
+    COMMAND: "a key, or a call of a skill",
 }
+
+
+def _tools(steps: Sequence[atif.Step]) -> list[dict[str, Any]]:
+    """Define the functions that steps call, as OpenAI's API does."""
+    called = {call.function_name: call.arguments for step in steps for call in step.tool_calls or ()}
+    return [_definition(name, arguments) for name, arguments in sorted(called.items())]
 
 
 def _definition(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     texts: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
     properties = {
-        key: (texts if isinstance(value, list) else {"type": "string"}) | {"description": DESCRIPTIONS[key]}
+        key: (texts if isinstance(value, list) else {"type": "string"}) | {"description": ARGUMENTS[key]}
         for key, value in arguments.items()
     }
     parameters = {"type": "object", "properties": properties, "required": [*properties]}
-    described = {"name": name, "description": DESCRIPTIONS[name], "parameters": parameters}
+    said = DESCRIPTIONS.get(name, ARGUMENTS[COMMAND])
+    described = {"name": name, "description": said, "parameters": parameters}
     return {"type": "function", "function": described}
 
 

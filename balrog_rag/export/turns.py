@@ -14,6 +14,11 @@ from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched,
 
 SEARCH, ACT = "search", "act"
 """Names of the harness's own tools in exported conversations."""
+TOOLS = (ACT, SEARCH)
+DESCRIPTIONS = {
+    ACT: "Take an action in the game, or press keys, as a program does.",
+    SEARCH: "Search the knowledge base.",
+}
 
 
 class AnsweredRequest(msgspec.Struct, frozen=True):

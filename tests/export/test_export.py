@@ -63,6 +63,25 @@ def test_a_program_that_plays_asks_nobody(tmp_path: Path) -> None:
     assert made.agent.model_name is None
 
 
+def test_skills_are_trajectories_of_subagents(tmp_path: Path) -> None:
+    atif = pytest.importorskip("atif")
+    answers = ("model.options.answers=[explore_level,search]", "model.options.order=sequence")
+    words = ("agent=naive", "model=scripted", *answers)
+    game = ("env=nethack", "env.actions=skills", "env.episodes=1", "limits.steps=2", "runner.log=none")
+    played = balrog_rag.evaluate(*words, *game, folder=tmp_path / "run")
+    out = tmp_path / "trajectory.json"
+    assert main(["export", str(played.folder), "--to", "atif", "--out", str(out)]) == 0
+    made = atif.Trajectory.model_validate(msgspec.json.decode(out.read_bytes()))
+    _, explored, searched = made.steps
+    (program,) = made.subagent_trajectories
+    (reference,) = explored.observation.results[0].subagent_trajectory_ref
+    assert reference.trajectory_id == program.trajectory_id
+    assert program.agent.name == "explore_level"
+    assert program.steps[-1].extra["keys"] == explored.extra["keys"] > 1
+    assert program.steps[-1].message == explored.extra["stopped"]
+    assert searched.observation.results[0].subagent_trajectory_ref is None  # a key, not a program
+
+
 def test_a_changed_journal_leaves_no_file(
     run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
