@@ -43,7 +43,7 @@ class InspectLog:
 
     def add(self, header: Header, found: Turns, episode: Episode | None) -> None:
         """Add an episode; one that has not ended becomes a sample without a score."""
-        sample = sample_of(header, found, episode)
+        sample = sample_of(header, found, episode, len(self._summaries) + 1)
         self._zip.writestr(f"samples/{sample['id']}_epoch_1.json", msgspec.json.encode(sample))
         self._summaries.append(_summary(sample, episode is not None))
         player = header.spec.last_player
@@ -106,13 +106,12 @@ class InspectLog:
         return {self._model: usage_of(total)} if total.count else {}
 
 
-def sample_of(header: Header, found: Turns, episode: Episode | None) -> dict[str, Any]:
-    """Return one episode as an EvalSample."""
+def sample_of(header: Header, found: Turns, episode: Episode | None, number: int) -> dict[str, Any]:
+    """Return one episode as an EvalSample. Hugging Face `datasets` reads only logs whose ids are numbers."""
     spec, end = header.spec, found.end
     messages = [_message(line, place) for place, line in enumerate(conversation(found))]
     sample: dict[str, Any] = {
-        # Inspect makes folders of slashes in an id.
-        "id": spec.episode.partition("/")[2].replace("/", "."),
+        "id": number,
         "epoch": 1,
         "input": found.first.screen if found.first else "",
         "target": "",

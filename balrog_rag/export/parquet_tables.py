@@ -1,6 +1,6 @@
 """Runs as three Parquet tables: episodes, steps and calls of models, joined by `spec_digest`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +13,8 @@ from balrog_rag.episode.journal import Completion, Header, Lookup, Start, Step
 from balrog_rag.results.episodes import Episode
 
 KEYS = (("episode", pa.string()), ("spec_digest", pa.string()))
+NUMBERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.int64())]))
+"""Numbers of the game. Not a map: Hugging Face `datasets` cannot read maps."""
 SCHEMAS = {
     "episodes": pa.schema(
         [
@@ -35,7 +37,7 @@ SCHEMAS = {
             ("dollars", pa.float64()),
             ("unpriced_calls", pa.int64()),
             ("searches", pa.int64()),
-            ("last", pa.map_(pa.string(), pa.int64())),
+            ("last", NUMBERS),
         ]
     ),
     "steps": pa.schema(
@@ -48,7 +50,7 @@ SCHEMAS = {
             ("reward", pa.float64()),
             ("keys", pa.int64()),
             ("stopped", pa.string()),
-            ("numbers", pa.map_(pa.string(), pa.int64())),
+            ("numbers", NUMBERS),
         ]
     ),
     "calls": pa.schema(
@@ -129,7 +131,7 @@ def _episode(episode: Episode) -> dict[str, Any]:
         "dollars": total.dollars,
         "unpriced_calls": total.unpriced,
         "searches": episode.lookups.count,
-        "last": list(episode.last.items()),
+        "last": _named(episode.last),
     }
 
 
@@ -157,7 +159,7 @@ def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                         "reward": entry.reward,
                         "keys": entry.keys,
                         "stopped": entry.stopped,
-                        "numbers": list(numbers.items()),
+                        "numbers": _named(numbers),
                     },
                 )
 
@@ -180,3 +182,7 @@ def _call(entry: Completion) -> dict[str, Any]:
         "latency": reply.latency,
         "attempts": reply.attempts,
     }
+
+
+def _named(numbers: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in numbers.items()]
