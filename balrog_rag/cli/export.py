@@ -33,6 +33,12 @@ def add_arguments(export: argparse.ArgumentParser) -> None:
         "--organization", default="unknown", help="who evaluated, for --to eee", metavar="NAME"
     )
     export.add_argument(
+        "--relationship",
+        choices=("first_party", "third_party", "collaborative", "other"),
+        default="other",
+        help="what the evaluator is to the model, for --to eee (default: other)",
+    )
+    export.add_argument(
         "--dataset", help="the benchmark's dataset repository, for --to hf-results", metavar="ORG/NAME"
     )
     export.add_argument("--prompts", action="store_true", help="put prompts and answers into --to otlp")
@@ -66,7 +72,7 @@ def _out(options: argparse.Namespace, stack: ExitStack) -> BinaryIO:
 
 
 def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
-    from balrog_rag.export.run_export import OF_EPISODES, write_episode, write_runs
+    from balrog_rag.export.run_export import OF_EPISODES, Credits, write_episode, write_runs
     from balrog_rag.results.run_folder import journals, one_journal
 
     if options.overrides:
@@ -89,8 +95,8 @@ def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
         raise ConfigError(f"--out {options.out}: is a file; --to {kind} of a run needs a folder")
     if kind == "hf-results" and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.dataset or ""):
         raise ConfigError(f"--dataset {options.dataset}: --to hf-results needs a dataset repository ORG/NAME")
-    named = options.dataset if kind == "hf-results" else options.organization
-    for path in write_runs(place, kind, options.out, named, options.prompts):
+    credits = Credits(options.organization, options.relationship, options.dataset or "")
+    for path in write_runs(place, kind, options.out, credits, options.prompts):
         print(path)
     return 0
 

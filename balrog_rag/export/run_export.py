@@ -1,12 +1,13 @@
 """Write a run, a sweep or one journal in a format of other tools, one episode in memory at a time.
 
 Formats of episodes (jsonl, atif, hf-traces, otlp) become one file per journal, inspect one per environment,
-eee and hf-results one per run, and parquet three tables.
+eee two per run, hf-results one per run, and parquet three tables.
 """
 
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,7 @@ from balrog_rag.export.turns import Turns
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import run_folders
 from balrog_rag.results.recorded_provenance import origin
+from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.shard_folders import loaded
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.replay import replay
@@ -28,8 +30,6 @@ from balrog_rag.util.files import replacing
 
 OF_EPISODES = {"jsonl": ".jsonl", "atif": ".atif.json", "hf-traces": ".jsonl", "otlp": ".otlp.json"}
 """Formats with one file per episode, and the file's suffix."""
-OF_RUNS = {"eee": ".json", "hf-results": ".yaml"}
-"""Formats with one file per run."""
 
 
 def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -> None:
@@ -61,11 +61,19 @@ def turns_of(path: Path) -> tuple[Header, Turns]:
     return header, found
 
 
-def write_runs(place: Path, kind: str, out: Path, named: str, prompts: bool = False) -> list[Path]:
-    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files.
+class Credits(msgspec.Struct, frozen=True):
+    """What journals do not say, for formats that publish results."""
 
-    `named` is the organization that evaluated (eee) or the benchmark's dataset (hf-results).
-    """
+    organization: str = "unknown"
+    """Who evaluated."""
+    relationship: str = "other"
+    """What the evaluator is to the model, in the words of Every Eval Ever."""
+    dataset: str = ""
+    """The benchmark's dataset repository on the Hugging Face Hub."""
+
+
+def write_runs(place: Path, kind: str, out: Path, credits: Credits, prompts: bool = False) -> list[Path]:
+    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files."""
     out.mkdir(parents=True, exist_ok=True)
     if kind in OF_EPISODES:
         return list(_episode_files(place, kind, out, prompts))
@@ -74,9 +82,12 @@ def write_runs(place: Path, kind: str, out: Path, named: str, prompts: bool = Fa
     folders = run_folders(place)
     made: list[Path] = []
     for folder in folders:
+        if kind == "eee":
+            made += _every_eval(folder, out, credits)
+            continue
         target = out / folder.resolve().name if len(folders) > 1 else out
         target.mkdir(parents=True, exist_ok=True)
-        made += [_results(folder, target, kind, named)] if kind in OF_RUNS else _inspect(folder, target)
+        made += _inspect(folder, target) if kind == "inspect" else [_model_card(folder, target, credits)]
     return made
 
 
@@ -110,22 +121,40 @@ def _parquet(place: Path, out: Path) -> list[Path]:
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 
-def _results(folder: Path, out: Path, kind: str, named: str) -> Path:
-    from balrog_rag.export.every_eval import record
-    from balrog_rag.export.model_results import model_results
-
+def _finished(folder: Path) -> LoadedRun:
     run = loaded(folder)
     if not run.episodes:
         raise ConfigError(f"{folder}: no finished episode; nothing can be exported")
-    started = origin(run.folders[0]).started
-    if kind == "eee":
-        data = msgspec.json.format(msgspec.json.encode(record(run, started, named)), indent=2) + b"\n"
-    else:
-        data = msgspec.yaml.encode(model_results(run, started, named))
-    target = out / f"{run.name}{OF_RUNS[kind]}"
+    return run
+
+
+def _model_card(folder: Path, out: Path, credits: Credits) -> Path:
+    from balrog_rag.export.model_results import model_results
+
+    run = _finished(folder)
+    target = out / f"{run.name}.yaml"
     with replacing(target) as file:
-        file.write(data)
+        file.write(msgspec.yaml.encode(model_results(run, origin(run.folders[0]).started, credits.dataset)))
     return target
+
+
+def _every_eval(folder: Path, out: Path, credits: Credits) -> list[Path]:
+    from balrog_rag.export.every_eval import EvalRecord
+
+    run = _finished(folder)
+    record = EvalRecord(run, origin(run.folders[0]).started, credits.organization, credits.relationship)
+    results, samples = (out / f"{record.path}{suffix}" for suffix in (".json", "_samples.jsonl"))
+    results.parent.mkdir(parents=True, exist_ok=True)
+    digest = sha256()
+    with replacing(samples) as file:
+        for episode in run.episodes:
+            line = msgspec.json.encode(record.sample(turns_of(run.journal(episode.name))[1], episode)) + b"\n"
+            digest.update(line)
+            file.write(line)
+    with replacing(results) as file:
+        content = record.results(len(run.episodes), digest.hexdigest())
+        file.write(msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
+    return [results, samples]
 
 
 def _inspect(folder: Path, out: Path) -> list[Path]:

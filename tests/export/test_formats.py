@@ -1,6 +1,7 @@
 """Runs in the formats of other tools: what their readers find is what the journals hold."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -10,6 +11,9 @@ import pytest
 
 import balrog_rag
 from balrog_rag.cli.episode import main
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.export.every_eval import ModelIdentity
+from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.runs import load
 
 WORDS = (
@@ -84,6 +88,7 @@ def test_inspect_logs_hold_scores_usage_and_messages(run: balrog_rag.Run, tmp_pa
     ]
     assert taken == actions(run)
     assert [sample["limit"]["type"] for sample in samples] == ["turn", "turn"]
+    assert [sample["metadata"]["episode"] for sample in samples] == list(run.episodes["episode"])
     assert [summary["completed"] for summary in content["summaries.json"]] == [True, True]
 
 
@@ -106,17 +111,44 @@ def test_a_sample_without_an_end_has_no_score(run: balrog_rag.Run, tmp_path: Pat
 
 
 def test_every_eval_ever_has_our_interval(run: balrog_rag.Run, tmp_path: Path) -> None:
-    (path,) = export(run, "eee", tmp_path / "out", "--organization", "A University")
-    made = msgspec.json.decode(path.read_bytes())
+    words = ("--organization", "A University", "--relationship", "third_party")
+    assert export(run, "eee", tmp_path, *words) == []
+    results, samples = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    made = msgspec.json.decode(results.read_bytes())
     (result,) = made["evaluation_results"]
     assert made["schema_version"] == "0.3.0"
     assert made["source_metadata"]["source_organization_name"] == "A University"
+    assert made["source_metadata"]["evaluator_relationship"] == "third_party"
     details = result["score_details"]
     assert details["score"] == run.summary["average_progress"]
     found = details["uncertainty"]["confidence_interval"]
     assert found["lower"] <= details["score"] <= found["upper"]
     assert details["uncertainty"]["num_samples"] == 2
     fits(made, EVERY_EVAL_EVER)
+    detailed = made["detailed_evaluation_results"]
+    assert tmp_path / detailed["file_path"] == samples
+    assert detailed["checksum"] == sha256(samples.read_bytes()).hexdigest()
+    rows = [msgspec.json.decode(line) for line in samples.read_bytes().splitlines()]
+    assert [row["sample_id"] for row in rows] == list(run.episodes["episode"])
+    assert {row["evaluation_result_id"] for row in rows} == {result["evaluation_result_id"]}
+    assert sum(row["evaluation"]["score"] for row in rows) / 2 == details["score"]
+    called = [
+        call["arguments"] for row in rows for line in row["messages"] for call in line.get("tool_calls", ())
+    ]
+    assert [each["action"] for each in called if "action" in each] == actions(run)
+
+
+def test_players_and_files_have_names_that_every_eval_ever_accepts() -> None:
+    def identity(model: dict[str, str], calls: int = 1) -> tuple[str, str]:
+        asked = {"act": Calls(count=1)} if calls else {}
+        game = GameSpec("minihack", "MiniHack-Corridor-R3-v0", Seeds(0, 0))
+        found = ModelIdentity.of(Episode("", game, {"name": "delver"}, model, {}, "", "", calls=asked))
+        return found.id, found.platform
+
+    assert identity({}, calls=0) == ("balrog_rag/delver", "")
+    assert identity({"name": "openai/gpt-5.4-mini"}) == ("openai/gpt-5.4-mini", "")
+    assert identity({"name": "hosted_vllm/Qwen/Qwen3-8B"}) == ("Qwen/Qwen3-8B", "hosted_vllm")
+    assert identity({"backend": "local", "name": "/models/own.gguf"}) == ("local/own.gguf", "")
 
 
 EVERY_EVAL_EVER: Any = {
@@ -151,7 +183,7 @@ EVERY_EVAL_EVER: Any = {
         }
     ],
 }  # fmt: skip
-"""What a record of schema 0.3.0 has. The schema itself, which is not part of this project, was not used."""
+"""What a record of schema 0.3.0 has. `integrations/formats` validates records with the package itself."""
 
 
 def fits(value: Any, shape: Any) -> None:
@@ -221,7 +253,7 @@ def test_tables_hold_every_step_and_call(run: balrog_rag.Run, tmp_path: Path) ->
     purposes = [row["purpose"] for row in tables["calls"]]
     assert purposes == ["query", "search", "summary", "act"] * 6
     assert sum(row["input_tokens"] or 0 for row in tables["calls"]) == sum(run.episodes["input_tokens"])
-    assert dict(tables["steps"][0]["numbers"])["turn"] >= 1
+    assert {each["name"]: each["value"] for each in tables["steps"][0]["numbers"]}["turn"] >= 1
 
 
 @pytest.mark.parametrize(
