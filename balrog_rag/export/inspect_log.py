@@ -110,10 +110,13 @@ def sample_of(header: Header, found: Turns, episode: Episode | None, number: int
     """Return one episode as an EvalSample. Hugging Face `datasets` reads only logs whose ids are numbers."""
     spec, end = header.spec, found.end
     messages = [_message(line, place) for place, line in enumerate(conversation(found))]
+    asked = any(message.get("model") for message in messages)
+    name = str(spec.last_player.model.get("name", NO_MODEL)) if asked else NO_MODEL
     sample: dict[str, Any] = {
         "id": number,
         "epoch": 1,
-        "input": found.first.screen if found.first else "",
+        # The list of samples begins with the input: only there can an episode be recognised.
+        "input": f"{spec.episode}\n\n{found.first.screen if found.first else ''}",
         "target": "",
         "messages": messages,
         "metadata": {
@@ -123,7 +126,8 @@ def sample_of(header: Header, found: Turns, episode: Episode | None, number: int
             "outcome": end.outcome if end else "unfinished",
             "steps": end.steps if end else None,
         },
-        "output": {"model": messages[-1].get("model") or "", "choices": []},
+        # Inspect's answers name a model without its provider.
+        "output": {"model": name.partition("/")[2] or name, "choices": []},
     }
     if episode is not None and end is not None:
         why = f"{in_words(end.outcome)}{f': {end.how}' if end.how else ''}"
