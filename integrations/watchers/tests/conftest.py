@@ -12,7 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import wandb
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from balrog_rag.cli import knowledge
 
 SHORT = (
     *("agent=robust_star_rag", "knowledge.index=bm25", "model=scripted", "env=corridor"),
@@ -20,8 +23,14 @@ SHORT = (
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def index() -> None:
+    """The index is built, so that no run prints lines about it."""
+    assert knowledge.main(["index", "build", "knowledge.index=bm25"]) == 0
+
+
 @pytest.fixture(autouse=True)
-def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Nothing leaves this machine, and no setting of the user's counts."""
     for name in os.environ:
         if name.startswith(("WANDB_", "MLFLOW_", "OTEL_")):
@@ -31,6 +40,8 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WANDB_CACHE_DIR", str(tmp_path / "wandb-cache"))
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
+    yield
+    wandb.teardown()  # W&B reads its variables once; the next test sets others
 
 
 class Collector:
