@@ -19,6 +19,8 @@ KEPT = frozenset(["of", "the", "from", "for", "with", "and", "in", "to", "a", "a
 VOWELS, CONSONANTS = "aeiou", "bdfgklmnprstvxz"
 SUFFIXES = ("ing", "ed", "ly", "s")
 """Endings that say which class of word it is; an invented word keeps them."""
+SHORT = 2
+"""Letters of a word that somebody may type by chance."""
 MOST_TRIES = 20_000
 _WORD = re.compile(r"(?<![^\W_])[A-Za-z]+(?![^\W_])")
 """A word; letters beside digits or other letters are none, such as those that somebody typed at random."""
@@ -35,25 +37,51 @@ class Name(NamedTuple):
     replaced: tuple[bool, ...]
 
 
+class NamesInPlace(NamedTuple):
+    """Single words that are names only beside certain other words, which are never names themselves.
+
+    Words of two letters are put back only there, too: elsewhere somebody may have typed them by chance.
+    """
+
+    words: frozenset[str]
+    before: str = ""
+    """The pattern that precedes such a name."""
+    after: str = ""
+    """The pattern that follows it."""
+
+    def pattern(self, words: Iterable[str]) -> re.Pattern[str]:
+        """Return the pattern of these words in that place; the group `name` is the word."""
+        choice = "|".join(sorted(words))
+        return re.compile(rf"(?:{self.before})\b(?P<name>{choice})\b(?={self.after})", re.IGNORECASE)
+
+
 def name_of(text: str, kept: Collection[str] = ()) -> Name:
     """Return a name whose words are replaced, except `kept` ones, the shortest and words such as `of`."""
     words = tuple(word.lower() for word in re.findall("[A-Za-z]+", text))
     # What is typed by chance may be a word of two letters: putting names back would change it.
-    return Name(words, tuple(len(word) > 2 and word not in KEPT and word not in kept for word in words))
+    return Name(words, tuple(len(word) > SHORT and word not in KEPT and word not in kept for word in words))
 
 
 class Renaming:
     """Exchanges a world's names in texts."""
 
     def __init__(
-        self, names: Iterable[Name], plurals: Mapping[str, str], seed: int, avoid: Collection[str]
+        self,
+        names: Iterable[Name],
+        plurals: Mapping[str, str],
+        seed: int,
+        avoid: Collection[str],
+        in_place: Sequence[NamesInPlace] = (),
     ) -> None:
         """`plurals` maps plural words of names to their singulars; no word of `avoid` is invented."""
         found = sorted(set(names))
         words = {word for name in found for word, out in zip(*name, strict=True) if out}
+        words.update(*(each.words for each in in_place))
         known = {*avoid, *(word for name in found for word in name.words), *KEPT}
         self._invented = _Inventor(seed, known).all(words, plurals)
         self._original = {invented: word for word, invented in self._invented.items()}
+        self._in_place = [each.pattern(each.words) for each in in_place]
+        self._put_back = [each.pattern(map(self._invented.__getitem__, each.words)) for each in in_place]
         self._tree: dict[str, object] = {}
         for name in found:
             node = self._tree
@@ -81,11 +109,13 @@ class Renaming:
 
         def original(found: re.Match[str]) -> str:
             word = self._original.get(found[0].lower())
-            return found[0] if word is None else _cased(word, found[0])
+            return found[0] if word is None or len(word) <= SHORT else _cased(word, found[0])
 
-        return _WORD.sub(original, text)
+        return _WORD.sub(original, _exchanged(text, self._put_back, self._original))
 
     def _rename(self, text: str) -> str:
+        # Before other names, since these words are recognised by what is beside them.
+        text = _exchanged(text, self._in_place, self._invented)
         tokens = list(_WORD.finditer(text))
         lowered = [token[0].lower() for token in tokens]
         pieces: list[str] = []
@@ -114,6 +144,18 @@ class Renaming:
                 break
             node = node.get(lowered[place])
         return best
+
+
+def _exchanged(text: str, patterns: Iterable[re.Pattern[str]], words: Mapping[str, str]) -> str:
+    """Return the text with the words that these patterns find exchanged."""
+
+    def other(found: re.Match[str]) -> str:
+        before = found[0][: -len(found["name"])]
+        return before + _cased(words[found["name"].lower()], found["name"])
+
+    for pattern in patterns:
+        text = pattern.sub(other, text)
+    return text
 
 
 def _cased(word: str, like: str) -> str:

@@ -7,6 +7,7 @@ with another layout is rejected instead of misread.
 
 import ctypes
 from functools import cache
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,20 @@ def objects() -> list[ObjectEntry]:
             )
         things.append(ObjectEntry(entry, text(names[number].name), text(names[number].description)))
     return things
+
+
+def artifacts() -> list[str]:
+    """Return the names of all artifacts."""
+    name_of = _library().artiname
+    name_of.restype = _text
+    return [text(name_of(number)) for number in takewhile(name_of, count(1))]
+
+
+def god_of_none() -> str:
+    """Return the god of those who have no alignment."""
+    name_of = _library().align_gname
+    name_of.restype = _text
+    return text(name_of(ctypes.c_byte(-128)))
 
 
 def materials() -> list[str]:

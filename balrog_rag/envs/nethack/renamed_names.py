@@ -6,19 +6,24 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from balrog_rag.contracts.data import GameSpec
-from balrog_rag.contracts.renaming import Name, Renaming, name_of
+from balrog_rag.contracts.renaming import SHORT, Name, NamesInPlace, Renaming, name_of
 from balrog_rag.envs.nethack import library_tables as tables
 from balrog_rag.envs.nethack.options import nethack_options
 
 CLASSES = {each: f"{each}s" for each in ("potion", "scroll", "wand", "ring", "spellbook")}
 """Classes of items whose names follow `of`, and whose appearances stand before the class."""
 AFTER_APPEARANCE = {**CLASSES, "amulet": "amulets", "gem": "gems", "stone": "stones"}
-KEPT = frozenset((*AFTER_APPEARANCE, *AFTER_APPEARANCE.values(), "water", "labeled", "unlabeled", "stamped"))
+KEPT = frozenset(
+    (
+        *(*AFTER_APPEARANCE, *AFTER_APPEARANCE.values(), "spell", "spells"),
+        *("water", "labeled", "unlabeled", "stamped"),
+    )
+)
 """Words of names that belong to the game's ordinary language, as door and stairs do."""
 ORDINARY = frozenset(
     (
-        *("guide", "page", "student", "attendant", "hunter", "master", "eye", "light", "cloud"),
-        *("lord", "king", "queen", "captain", "tail", "thing"),
+        *("guide", "page", "master", "eye", "light", "cloud", "lord", "king", "queen", "tail", "thing"),
+        "sting",
     )
 )
 """Names of one word that the interface or the texts use in another sense."""
@@ -46,13 +51,34 @@ def renaming(game: GameSpec) -> Renaming | None:
 
 @lru_cache(maxsize=8)
 def _renaming(seed: int) -> Renaming:
-    return Renaming(names(), plural_words(), seed, {*words_of_the_library(), *IN_WORDS})
+    avoid = {*words_of_the_library(), *IN_WORDS}
+    return Renaming(names(), plural_words(), seed, avoid, names_in_place())
 
 
 @cache
 def names() -> frozenset[Name]:
     """Return every name in the forms in which texts have it."""
-    return frozenset((*_of_creatures(), *_of_things(), *_of_people()))
+    return frozenset((*_of_creatures(), *_of_things(), *_of_artifacts(), *_of_people()))
+
+
+@cache
+def names_in_place() -> tuple[NamesInPlace, ...]:
+    """Return the words that are names only where the game writes names, since they mean other things too."""
+    monsters = {tables.text(monster.name).lower() for monster in tables.monsters()}
+    people = frozenset(monsters & ORDINARY)
+    ranks = frozenset(text for text in _ranks() if text in ORDINARY)
+    spells = {thing.name for thing in tables.objects() if _class_of(thing) == "spellbook"}
+    short = {thing.name for thing in tables.objects() if 0 < len(thing.name) <= SHORT}
+    artifacts = frozenset(name.lower() for name in tables.artifacts()) & ORDINARY
+    state = "an?|the|your|blessed|uncursed|cursed|poisoned|rusty|corroded|rustproof"
+    return (
+        NamesInPlace(people, before=r"\b(?:the|your|peaceful|tame|poor|invisible) "),
+        NamesInPlace(people, after=r" (?:very )?(?:far|near|adjacent)\b|(?:'s)? corpses?\b"),
+        NamesInPlace(ranks, before=r"\bthe ", after=r" +St:"),
+        NamesInPlace(frozenset(filter(str.isalpha, spells)), before=r"\b[a-z] - ", after=r" +\d"),
+        NamesInPlace(frozenset(short), before=rf"(?:\b(?:{state}|\d+)|[+-]\d+) "),
+        NamesInPlace(artifacts, before=r"\bnamed "),
+    )
 
 
 def _of_creatures() -> Iterator[Name]:
@@ -66,11 +92,23 @@ def _of_creatures() -> Iterator[Name]:
 
 def _of_things() -> Iterator[Name]:
     for thing in tables.objects():
-        kind = tables.object_classes()[thing.data.class_][2].split()[0].lower() if thing.data.class_ else ""
+        kind = _class_of(thing)
         for text, before in ((thing.name, True), (thing.appearance, False)):
             if text:
                 for form in _forms(text, kind, before):
                     yield from _with_plurals(name_of(form, KEPT))
+
+
+def _class_of(thing: tables.ObjectEntry) -> str:
+    return tables.object_classes()[thing.data.class_][2].split()[0].lower() if thing.data.class_ else ""
+
+
+def _of_artifacts() -> Iterator[Name]:
+    """The names of artifacts, and those that begin with an article without it, as they are wished for."""
+    for text in tables.artifacts():
+        if text.lower() not in ORDINARY:
+            yield name_of(text)
+            yield name_of(text.removeprefix("The "))
 
 
 def _forms(text: str, kind: str, identified: bool) -> Iterator[str]:
@@ -78,6 +116,8 @@ def _forms(text: str, kind: str, identified: bool) -> Iterator[str]:
     words = text.split()
     if kind in CLASSES and identified:
         yield f"{kind} of {text}"
+        if kind == "spellbook":
+            yield f"spell of {text}"
         if len(words) > 1:  # as spells and lists have it; a single word may mean anything
             yield text
     elif kind == "scroll":
@@ -92,16 +132,23 @@ def _forms(text: str, kind: str, identified: bool) -> Iterator[str]:
 
 def _of_people() -> Iterator[Name]:
     """Roles, their ranks and gods, and races."""
+    for text in _ranks():
+        if text not in ORDINARY:
+            yield from _with_plurals(name_of(text))
+    yield name_of(tables.god_of_none())
     for role in tables.roles():
-        for named in (role.name, *role.ranks):
-            for text in (tables.text(named.male), tables.text(named.female)):
-                if text and text.lower() not in ORDINARY:
-                    yield from _with_plurals(name_of(text))
         for god in role.gods:
             yield name_of(tables.text(god).lstrip("_"))
     for race in tables.races():
         for text in (race.noun, race.adjective, race.individual.male, race.individual.female):
             yield from _with_plurals(name_of(tables.text(text)))
+
+
+def _ranks() -> Iterator[str]:
+    """The names of roles and of their ranks, in lower case."""
+    for role in tables.roles():
+        for named in (role.name, *role.ranks):
+            yield from filter(None, (tables.text(named.male).lower(), tables.text(named.female).lower()))
 
 
 def _with_plurals(name: Name) -> Iterator[Name]:
