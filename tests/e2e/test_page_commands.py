@@ -63,6 +63,9 @@ PLACES = {
 EARLIER = {
     **{"--at 400": "--at 1", "--at 450": "--at 2", "--steps 400:450": "--steps 4:9"},
     **{"--from 100 --to 120": "--from 0 --to 2", "--score 1000..": "--score 0.."},
+    **{"--games 400": "--games 1", "--games 10": "--games 1", "--steps 1000": "--steps 10"},
+    **{"depth >= 2 and shows('pick-axe')": "depth >= 1", "bank play low": "bank play digger"},
+    "--steps 40 model=openai": "--steps 2 model=scripted",
     "model=openai,anthropic": "run.seed=1,2",
 }
 """Places in games that are short here, and models that only paid servers have."""
@@ -70,6 +73,7 @@ SHORT = {
     "run": ["env.episodes=1", "limits.steps=2", "runner.log=none"],
     "sweep": ["env.episodes=1", "limits.steps=2", "runner.log=none"],
     "fork": ["limits.steps=20", "runner.log=none"],
+    "ablate": ["limits.steps=2", "runner.log=none"],
 }
 CAPS = ("env.episodes=", "limits.steps=", "limits.run.", "model", "env.max_steps", "runner.")
 
