@@ -26,9 +26,7 @@ def build(
     A program takes over at step `since`, seeded with `seed`; other agents ignore both.
     """
     if plays(config.name):
-        if wanted := wrappers(config):
-            key = switch(wanted[0], config)
-            raise ConfigError(f"{key}: {config.name} is a program, so no wrapper fits; switch this off")
+        refuse_wrapped_program(config)
         return ProgramAgent(ProgramPlayer(config.name, config.options, seed, since))
     agent: Agent = registry.agents.get(config.name)(config, view, llm, knowledge)
     wanted = wrappers(config)
@@ -61,18 +59,28 @@ def switch(wrapper: str, config: AgentConfig) -> str:
     return "agent.answers=tools" if by_tools else f"agent.{wrapper}"
 
 
+def refuse_wrapped_program(config: AgentConfig) -> None:
+    """Refuse settings that would wrap a program."""
+    if plays(config.name) and (wanted := wrappers(config)):
+        key = switch(wanted[0], config)
+        raise ConfigError(f"{key}: {config.name} is a program, so no wrapper fits; switch this off")
+
+
 def resolve(config: AgentConfig) -> AgentConfig:
     """Complete the configuration with the content of the files it names, for an episode's spec."""
     from balrog_rag.agents.demonstration_files import content_digest, load
     from balrog_rag.agents.prompts import Prompts
 
     Prompts(config.prompts).check(own_prompts(config))
+    refuse_wrapped_program(config)
     if plays(config.name):
         config = replace(config, options=dict(program_of(config.name).settle(config.options)))
     elif runs_own_file(config.name):
         config = replace(config, options=own_class.settled(config.options))
     elif (settle := getattr(registry.agents.get(config.name), "settle", None)) is not None:
         config = replace(config, options=settle(config.options))
+    if (check := getattr(_player(config.name), "check_settings", None)) is not None:
+        check(config)
     refuse_placeless(config)
     refuse_changing(config)
     if config.name == "few_shot" and not config.demonstrations:

@@ -31,6 +31,7 @@ from balrog_rag.contracts.registry import nearest
 
 NO_ACTION = "no action could be read from the call"
 """The action recorded for a wrong call; never a valid one."""
+LONGEST_NAME = 100
 MOST_CALLS = 200
 """Calls without an action at one step, after which the default action is taken."""
 
@@ -47,12 +48,35 @@ class OwnLoop(BaseAgent):
 
     def __init__(self, config: AgentConfig, view: TaskView, llm: LLM, knowledge: Knowledge) -> None:
         """`view` is everything that the player is told of the task before the first observation."""
-        _check(config, self.options)
         super().__init__(config, view, llm, knowledge)
         self._signals = kind_of(view.env).hints.signals
         self._plan: deque[str] = deque()
+        self._unknown: list[str] = []
+        """The end of the last list, from the first action that the game does not have."""
         self._last: Observation | None = None
         self._wrong = ""
+
+    @classmethod
+    def check_settings(cls, config: AgentConfig) -> None:
+        """Refuse options that do not exist, and settings that would need a model of the harness."""
+        for name in config.options:
+            if name not in cls.options:
+                known = nearest(name, cls.options)
+                raise ConfigError(f"agent.options.{name}: agent={config.name} has no such option{known}")
+        sees: Any = config.options.get("sees", "prompt")
+        if sees not in ("prompt", "screen"):
+            raise ConfigError(f"agent.options.sees={sees}: use prompt or screen")
+        client = config.options.get("client")
+        if client is not None and not 0 < len(_printed(client)) <= LONGEST_NAME:
+            raise ConfigError(f"agent.options.client: expected a name of 1 to {LONGEST_NAME} characters")
+        if config.retrieval.enabled and config.retrieval.context == "summary":
+            raise ConfigError(
+                f"agent.retrieval.context=summary: agent={config.name} has no model to write it; "
+                "use whole or cut"
+            )
+        for name, on in (("loops", config.loops.enabled), ("notebook", config.notebook.enabled)):
+            if on:
+                raise ConfigError(f"agent.{name}.enabled: agent={config.name} decides outside; leave it off")
 
     def head(self) -> tuple[Message, ...]:
         """Return the instruction and the rules of the player's tools."""
@@ -88,11 +112,13 @@ class OwnLoop(BaseAgent):
 
     def invalid_notice(self, taken: str) -> str:
         """Return the one line about a wrong call."""
-        return f"Wrong call: {self._wrong}. It cost a step, at which the default was taken: {taken}\n\n"
+        stop = "" if self._wrong.endswith("?") else "."  # it may end in a suggestion
+        return f"Wrong call: {self._wrong}{stop} It cost a step, at which the default was taken: {taken}\n\n"
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Drop the plan, since somebody else has decided."""
         self._plan.clear()
+        self._unknown.clear()
         self._last = observation
 
     async def _without_a_step(self, call: ClientCall, seen: str) -> str | None:
@@ -133,6 +159,7 @@ class OwnLoop(BaseAgent):
             return Decision(action, text, notes=notes)
         self._wrong = "the game does not take it now"
         self._plan.extend(takewhile(self.view.takes, rest))
+        self._unknown = rest[len(self._plan) :]
         plan = {"batch": 1 + len(self._plan)} if rest else {}
         return Decision(found.action, text, notes={**notes, **plan}, call=found.call)
 
@@ -145,11 +172,14 @@ class OwnLoop(BaseAgent):
 
     def _stopped(self, reason: str) -> str:
         """Drop the plan, and return a remark on what was left out of it."""
-        if not self._plan:
+        left = [action[:LONGEST_SHOWN] for action in (*self._plan, *self._unknown)]
+        if not left:
             return ""
-        remark = self.prompts.render("batch_stopped", reason=reason, actions=list(self._plan))
+        if not self._plan:
+            reason = f"{left[0]!r} is not an action of this game"
         self._plan.clear()
-        return remark
+        self._unknown.clear()
+        return self.prompts.render("batch_stopped", reason=reason, actions=left)
 
 
 class Human(OwnLoop):
@@ -166,20 +196,6 @@ class Human(OwnLoop):
         return "\n".join(filter(None, (observation.notice.strip(), observation.screen, numbers)))
 
 
-def _check(config: AgentConfig, known: tuple[str, ...]) -> None:
-    """Refuse options that do not exist, and settings that would need a model of the harness."""
-    for name in config.options:
-        if name not in known:
-            raise ConfigError(
-                f"agent.options.{name}: agent={config.name} has no such option{nearest(name, known)}"
-            )
-    sees: Any = config.options.get("sees", "prompt")
-    if sees not in ("prompt", "screen"):
-        raise ConfigError(f"agent.options.sees={sees}: use prompt or screen")
-    if config.retrieval.enabled and config.retrieval.context == "summary":
-        raise ConfigError(
-            f"agent.retrieval.context=summary: agent={config.name} has no model to write it; use whole or cut"
-        )
-    for name, on in (("loops", config.loops.enabled), ("notebook", config.notebook.enabled)):
-        if on:
-            raise ConfigError(f"agent.{name}.enabled: agent={config.name} decides outside; leave it off")
+def _printed(name: Any) -> str:
+    """Return a name as tables show it; "" for a list or a mapping."""
+    return str(name).strip() if isinstance(name, str | int | float) else ""

@@ -123,7 +123,7 @@ async def play(beginning: "Callable[[], Begun]", watch: "Sequence[WatcherLike] |
 def begin(words: list[str], trust: bool = False) -> "Begun":
     """Create the folder of the run that the overrides describe; several runs at once are refused."""
     from balrog_rag.results.stored_run import read_run
-    from balrog_rag.run.begin import new_run, resumed_run
+    from balrog_rag.run.begin import new_run, refuse_outside_player, resumed_run
     from balrog_rag.run.request import is_sweep, resumed_folder
 
     refuse_in_words(words)
@@ -131,7 +131,11 @@ def begin(words: list[str], trust: bool = False) -> "Begun":
     folder, words = resumed_folder(words)
     if is_sweep(folder, words):
         raise ConfigError("these overrides mean several runs; play them with balrog_rag.sweep")
-    return new_run(words) if folder is None else resumed_run(read_run(folder), words, trust)
+    if folder is None:
+        return new_run(words)
+    run = resumed_run(read_run(folder), words, trust)
+    refuse_outside_player(run.config)
+    return run
 
 
 def refuse_flags(words: Sequence[str]) -> None:

@@ -39,6 +39,7 @@ def _config(model: str, overrides: Sequence[str]) -> ModelConfig:
     for word in overrides:
         if not word.lstrip("+").startswith("model."):
             raise ConfigError(f"{word}: not a setting of the model; use model.KEY=VALUE")
+    model = model.removeprefix("model=")  # as it is written for a run
     chosen = (
         [f"model={model}"] if model in group_options()["model"] else ["model=openai", f"model.name={model}"]
     )

@@ -127,6 +127,14 @@ def within(option: str, value: float | None, least: float, most: float | None = 
     raise ConfigError(f"{option} {value:g}: must be {bounds}")
 
 
+def chosen_port(given: int | None, needs: str, served: bool) -> int:
+    """Return the port to serve on, 0 for a free one; reject one that is given without the option it needs."""
+    if given is not None and not served:
+        raise ConfigError(f"--port {given}: needs {needs}")
+    within("--port", given, 0, MOST_PORT)
+    return given or 0
+
+
 def folder_to_write(option: str, path: Path) -> None:
     """Reject a folder that cannot be created because a file is in its way."""
     if part := file_in_the_way(path):

@@ -9,13 +9,12 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.cli.command_line import (
-    MOST_PORT,
     Parser,
     as_far_as_read,
     called,
+    chosen_port,
     ended,
     flags_and_overrides,
-    within,
 )
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.interrupts import ignoring_hangup
@@ -49,20 +48,20 @@ def parser() -> argparse.ArgumentParser:
         usage="%(prog)s [--http] [--port PORT] [GROUP=OPTION ...] [KEY=VALUE ...]",
     )
     made.add_argument("--http", action="store_true", help="streamable HTTP on 127.0.0.1 instead of stdio")
-    made.add_argument("--port", type=int, default=0, help="port for --http (default: a free one)")
+    made.add_argument("--port", type=int, help="port for --http (default: a free one)")
     return made
 
 
 def serve(options: argparse.Namespace, words: list[str]) -> int:
     """Plan the run or continue it, and serve it until the client is gone."""
-    within("--port", options.port, 0, MOST_PORT)
+    port = chosen_port(options.port, "--http", options.http)
     extras.require("mcp", "mcp", "balrog-rag mcp")
     from balrog_rag.run.attempt import attempt
 
     with redirect_stdout(sys.stderr):  # stdout is the protocol's
         run = planned_run(client_words(words))
     with attempt(run):
-        return _served(run, options)
+        return _served(run, port if options.http else None)
 
 
 def client_words(words: Sequence[str]) -> list[str]:
@@ -72,6 +71,8 @@ def client_words(words: Sequence[str]) -> list[str]:
         key, _, value = word.partition("=")
         if key == "agent":
             raise ConfigError(f"{word}: the client is the agent; leave it out, or name it by agent.name=NAME")
+        if key == "model":
+            raise ConfigError(f"{word}: the client has its own model; leave it out")
         found.append(f"agent.options.client={value}" if key == "agent.name" else word)
     return found
 
@@ -91,15 +92,16 @@ def planned_run(words: list[str]) -> "PlannedRun":
     return make_folder(checked_run(config))
 
 
-def _served(run: "PlannedRun", options: argparse.Namespace) -> int:
+def _served(run: "PlannedRun", port: int | None) -> int:
+    """Serve a run over HTTP on a port, or without one over the standard streams."""
     from balrog_rag.cli.one_run import print_and_write
     from balrog_rag.clients.client_run import ClientRun
     from balrog_rag.clients.mcp_server import over_http, over_stdio
 
     clients = ClientRun(run)
     service: Coroutine[Any, Any, RunOutcome]
-    if options.http:
-        service = over_http(clients, options.port, os.environ.get(TOKEN, ""))
+    if port is not None:
+        service = over_http(clients, port, os.environ.get(TOKEN, ""))
     else:
         service = over_stdio(clients)
     with ignoring_hangup():

@@ -1,6 +1,9 @@
 """Runs whose decisions come from outside the harness: who is to play them, and how."""
 
+import sys
+
 from balrog_rag.cli.one_run import OneRun
+from balrog_rag.config.schema import Config
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.run.plan import PlannedRun
 
@@ -30,8 +33,16 @@ class PersonsRun(OneRun):
 
 def session_of(run: PlannedRun) -> OneRun:
     """Return the session that plays a run."""
-    if run.config.model.backend != "client":
-        return OneRun(run)
-    if run.config.agent.name != "human":
-        raise ConfigError("agent=own_loop: a client plays it; start it with `balrog-rag mcp`")
-    return PersonsRun(run)
+    refuse_absent_person(run.config)
+    return PersonsRun(run) if run.config.model.backend == "client" else OneRun(run)
+
+
+def refuse_absent_person(config: Config) -> None:
+    """Refuse a client's run, and a person's run where nobody can type."""
+    if config.model.backend != "client":
+        return
+    if config.agent.name != "human":
+        raise ConfigError(f"agent={config.agent.name}: a client plays it; start it with `balrog-rag mcp`")
+    from balrog_rag.clients.terminal_player import refuse_untypable
+
+    refuse_untypable(sys.stdin)

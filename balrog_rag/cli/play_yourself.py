@@ -2,11 +2,15 @@
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, flags_and_overrides, within
-from balrog_rag.cli.play_session import PersonsRun
+from balrog_rag.cli.command_line import Parser, called, chosen_port, ended, flags_and_overrides
+from balrog_rag.cli.play_session import PersonsRun, refuse_absent_person
 from balrog_rag.cli.session import played
 from balrog_rag.contracts.errors import ConfigError
+
+if TYPE_CHECKING:
+    from balrog_rag.config.schema import Config
 
 EPILOG = """The overrides plan the run, as for `balrog-rag run`; resume=RUN comes back to one.
 
@@ -30,22 +34,42 @@ def parser() -> argparse.ArgumentParser:
         usage="%(prog)s [--browser] [--port PORT] [GROUP=OPTION ...] [KEY=VALUE ...]",
     )
     made.add_argument("--browser", action="store_true", help="serve a page on 127.0.0.1 and open it")
-    made.add_argument("--port", type=int, default=0, help="port for --browser (default: a free one)")
+    made.add_argument("--port", type=int, help="port for --browser (default: a free one)")
     made.add_argument("--no-open", action="store_true", help="with --browser: only print the address")
     return made
 
 
 def play(options: argparse.Namespace, words: list[str]) -> int:
     """Plan the run or resume it, and play it."""
-    within("--port", options.port, 0, MOST_PORT)
+    port = chosen_port(options.port, "--browser", options.browser)
+    if options.no_open and not options.browser:
+        raise ConfigError("--no-open: needs --browser")
     from balrog_rag.results.stored_run import read_run
     from balrog_rag.run.attempt import attempt
     from balrog_rag.run.begin import new_run, resumed_run
     from balrog_rag.run.request import resumed_folder
 
     folder, others = resumed_folder(words)
-    run = new_run(["agent=human", *others]) if folder is None else resumed_run(read_run(folder), others)
-    if run.config.agent.name != "human":
-        raise ConfigError(f"{run.folder}: agent={run.config.agent.name} plays it; use balrog-rag resume")
+    check = refuse_others if options.browser else refuse_absent
+    if folder is None:
+        run = new_run(["agent=human", *others], check)
+    else:
+        run = resumed_run(read_run(folder), others)
+        check(run.config)
     with attempt(run):
-        return played(PersonsRun(run, (options.port, not options.no_open) if options.browser else None))
+        return played(PersonsRun(run, (port, not options.no_open) if options.browser else None))
+
+
+def refuse_others(config: "Config") -> None:
+    """Refuse a run that no person plays."""
+    if config.agent.name != "human":
+        raise ConfigError(
+            f"agent={config.agent.name}: a person does not play it; use `balrog-rag run` or "
+            "`balrog-rag resume`"
+        )
+
+
+def refuse_absent(config: "Config") -> None:
+    """Refuse a run that no person plays, or where nobody can type."""
+    refuse_others(config)
+    refuse_absent_person(config)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import selectors
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -39,11 +40,26 @@ def call_of(line: str) -> str | None:
     word, _, rest = line[1:].partition(" ")
     if word in ("observe", "give_up"):
         return written_call(word)
-    return written_call("search", {"query": rest}) if word == "search" else None
+    return written_call("search", {"query": rest}) if word == "search" and rest.strip() else None
+
+
+def refuse_untypable(source: TextIO | None) -> None:
+    """Refuse an input that cannot be waited for: a file, /dev/null, or none."""
+    try:
+        if source is not None:
+            with selectors.DefaultSelector() as selector:
+                selector.register(source, selectors.EVENT_READ)
+            return
+    except (OSError, ValueError):
+        pass
+    raise ConfigError(
+        "agent=human: standard input is neither a terminal nor a pipe; run it in a terminal, or "
+        "`balrog-rag play --browser`"
+    )
 
 
 class TypedLines:
-    """TypedLines typed at the terminal, read without blocking the game."""
+    """Lines typed at the terminal, read without blocking the game."""
 
     def __init__(self, source: TextIO) -> None:
         self._file = source.fileno()
@@ -54,13 +70,7 @@ class TypedLines:
     async def open(self) -> AsyncIterator["TypedLines"]:
         """Read while the body runs."""
         loop = asyncio.get_running_loop()
-        try:
-            loop.add_reader(self._file, self._read)
-        except PermissionError as error:  # a file or /dev/null cannot be waited for
-            raise ConfigError(
-                "agent=human: standard input is neither a terminal nor a pipe; run it in a terminal, or "
-                "`balrog-rag play --browser`"
-            ) from error
+        loop.add_reader(self._file, self._read)
         try:
             yield self
         finally:

@@ -10,6 +10,9 @@ from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.kinds import EnvironmentKind
 
+MOST = 2**63 - 1
+"""Largest number that a worker's messages and journals can hold."""
+
 
 def resolved_options(
     kind: EnvironmentKind, given: Mapping[str, Any], also: Sequence[EnvironmentKind]
@@ -27,9 +30,13 @@ def resolved_options(
         name = unknown[0] if unknown else kind.name
         raise ConfigError(f"env.{name}: no such option of {kind.name}{registry.nearest(name, mine | others)}")
     try:
-        return dict(msgspec.to_builtins(msgspec.convert(chosen, kind.options)))
+        found = dict(msgspec.to_builtins(msgspec.convert(chosen, kind.options)))
     except msgspec.ValidationError as error:
         raise ConfigError(explained(error, chosen, kind)) from error
+    for name, value in found.items():
+        if isinstance(value, int) and abs(value) > MOST:
+            raise ConfigError(f"env.{name}={value}: must be from {-MOST} to {MOST}")
+    return found
 
 
 def explained(error: msgspec.ValidationError, chosen: Mapping[str, Any], kind: EnvironmentKind) -> str:

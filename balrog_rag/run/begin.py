@@ -4,13 +4,14 @@ The commands and `import balrog_rag` both begin runs here. What they get is a `P
 it or reports on it needs nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from balrog_rag import agents, knowledge
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
+from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.stored_run import StoredRun
 from balrog_rag.run.arms_of_words import named
@@ -26,9 +27,20 @@ from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.run.verdict_design import check_design
 
 
-def new_run(overrides: list[str]) -> PlannedRun:
-    """Check a new run completely, then create its folder; the same command continues a shard of a run."""
+def refuse_outside_player(config: Config) -> None:
+    """Refuse a run whose decisions come from outside the harness: a person's or a client's."""
+    if config.model.backend == "client":
+        how = "`balrog-rag play` for a person, `balrog-rag mcp` for a client"
+        raise ConfigError(f"agent={config.agent.name}: nobody is here to decide; play it with {how}")
+
+
+def new_run(overrides: list[str], check: Callable[[Config], None] = refuse_outside_player) -> PlannedRun:
+    """Check a new run completely, then create its folder; the same command continues a shard of a run.
+
+    `check` refuses what the caller cannot play.
+    """
     config = composed(overrides)
+    check(config)
     shard = chosen_shard(config.runner)
     if shard is None:
         return make_folder(checked_run(config))

@@ -21,7 +21,7 @@ from balrog_rag.results.run_seal import MARK, is_sealed_here, mark_new
 from balrog_rag.results.stored_run import StoredRun, read_run, read_sealed
 from balrog_rag.results.sweeps import LONGEST_TITLE
 from balrog_rag.run.arms_of_words import experiment_of, meant
-from balrog_rag.run.begin import composed, planned, ready, resumed_run
+from balrog_rag.run.begin import composed, planned, ready, refuse_outside_player, resumed_run
 from balrog_rag.run.grid import Combination, combinations, of_values
 from balrog_rag.run.new_folder import create_run, folder_for
 from balrog_rag.run.plan import PlannedRun
@@ -117,6 +117,7 @@ def _swept(chosen: Sequence[Combination], key: str) -> bool:
 def of_sweep(top: Path, combination: Combination, prepare: Prepare = ready) -> Config:
     """The configuration of one run of a sweep."""
     config = composed(combination.words, combination.arm)
+    refuse_outside_player(config)
     config.run.folder, config.run.name = str(top), combination.name
     return prepare(config)
 

@@ -83,6 +83,7 @@ def test_one_line_says_what_to_write(words: str, says: str) -> None:
         ("env.no_progress=x", "env.no_progress=x: takes a whole number"),
         ("env.no_progress=-1", "env.no_progress=-1: takes a whole number of at least 0"),
         ("env.skip_more=3", "env.skip_more=3: takes true or false"),
+        (f"env.renamed={2**63}", f"env.renamed={2**63}: must be from {1 - 2**63} to {2**63 - 1}"),
         ("env.des_file=[]", "env.des_file=[]: takes a text or null"),
     ],
 )

@@ -90,6 +90,7 @@ def test_the_canary_is_stored_and_compared(
     assert f"canary of hosted_vllm/m: {one.digest} (a), {other.digest} (b)" in " ".join(
         capsys.readouterr().out.split()
     )
+    asked[2] = f"model={asked[2]}"  # as for a run
     assert main([*asked, str(tmp_path / "b")]) == 0
     assert "(as before)" in capsys.readouterr().out
     assert len(canaries(tmp_path / "b")) == 2
