@@ -1,6 +1,7 @@
 """Adapts the engine of a small game to an environment of the harness."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +17,8 @@ from balrog_rag.envs.small_engine import Moment, SmallEngine
 if TYPE_CHECKING:  # imported by every run before play, so NumPy is not imported here
     from numpy.typing import NDArray
 
+MOST_ENCODED = 100
+"""Encoded pictures that a game keeps."""
 SEEDS = 2**32
 """The number of distinct seeds of these games' generators."""
 
@@ -81,6 +84,7 @@ class PlayedEngine:
         self._anything = anything
         self._pictured = shows_pictures(spec.options)
         self._steps, self._ended = 0, ""
+        self._encoded: dict[bytes, bytes] = {}
         self._moment = Moment("")
         self.view = self._view("")
 
@@ -167,4 +171,12 @@ class PlayedEngine:
         from balrog_rag.util.png import png
 
         pixels = self._engine.picture()
-        return None if pixels is None else png(pixels)
+        if pixels is None:
+            return None
+        seen = blake2b(pixels.tobytes(), digest_size=16).digest()
+        # Encoding is slow, and players come back to moments that look the same.
+        if seen not in self._encoded:
+            if len(self._encoded) >= MOST_ENCODED:
+                self._encoded.clear()
+            self._encoded[seen] = png(pixels)
+        return self._encoded[seen]

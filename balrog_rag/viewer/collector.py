@@ -145,13 +145,13 @@ class Collector:
             return EpisodeTrace(game, points, actions.of, Counter(self._passages.steps), self._decisions)
 
     def _prompt(self, event: Asked) -> list[int]:
-        return steps_between([self._message(message) for message in event.request.messages])
+        # A prompt mostly consists of known messages, and long windows make this the busiest line of a replay.
+        numbers = self._tables["messages"].numbers
+        known = [(numbers.get(message.digest), message) for message in event.request.messages]
+        return steps_between([self._message(each) if n is None else n for n, each in known])
 
     def _message(self, message: Message) -> int:
         table = self._tables["messages"]
-        known = table.known(message.digest)
-        if known is not None:
-            return known
         pictures = [self._picture(image) for image in message.images]
         shown = "\n".join(filter(None, (message.text, calls_text(message.calls))))
         return table.number(message.digest, [message.role, shown, *([pictures] if pictures else [])])

@@ -95,22 +95,19 @@ class NumberedValues:
     """Texts and images, numbered in the order in which chunks first need them."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
+        self.numbers: dict[Hashable, int] = {}
+        """The number of each key."""
         self._new: list[Any] = []
         self.firsts: list[int] = [0]
         """The first number of each chunk."""
 
     def number(self, key: Hashable, made: Any) -> int:
         """Return the number of `key`; if it is new, store `made`."""
-        known = self._numbers.get(key)
+        known = self.numbers.get(key)
         if known is None:
-            known = self._numbers[key] = len(self._numbers)
+            known = self.numbers[key] = len(self.numbers)
             self._new.append(made)
         return known
-
-    def known(self, key: Hashable) -> int | None:
-        """Return the number of `key`, if it has one."""
-        return self._numbers.get(key)
 
     @property
     def new(self) -> list[Any]:
@@ -120,7 +117,7 @@ class NumberedValues:
     def close_chunk(self) -> None:
         """Start the next chunk."""
         self._new = []
-        self.firsts.append(len(self._numbers))
+        self.firsts.append(len(self.numbers))
 
 
 def steps_between(numbers: Sequence[int]) -> list[int]:

@@ -4,6 +4,7 @@ Of BALROG's pictures only hashes are known. Two of its pictures differ exactly i
 direction in which baba was last moved is visible, and nothing else distinguishes two moments.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,51 +29,68 @@ _COLORS = {
 
 def draw_picture(board: Board) -> NDArray[Any]:
     """Return RGB bytes, 32 pixels per cell."""
+    pixels = _blank(board.width, board.height).copy()
+    for (x, y), tile in board.tops():
+        facing = board.facing if tile.word == "baba" and not tile.block else ""
+        border = not (0 < x < board.width - 1 and 0 < y < board.height - 1)
+        pixels[y * CELL : (y + 1) * CELL, x * CELL : (x + 1) * CELL] = _cell(tile, facing, border)
+    return pixels
+
+
+@cache
+def _blank(width: int, height: int) -> NDArray[Any]:
+    pixels = np.empty((height * CELL, width * CELL, 3), np.uint8)
+    pixels[:] = _BORDER
+    pixels[CELL:-CELL, CELL:-CELL] = _EMPTY
+    return pixels
+
+
+@cache
+def _cell(tile: Tile, facing: str, border: bool) -> NDArray[Any]:
+    """Draw one cell; boards have few different ones, and drawing a word is slow."""
     from PIL import Image, ImageDraw
 
-    image = Image.new("RGB", (board.width * CELL, board.height * CELL), _BORDER)
+    image = Image.new("RGB", (CELL, CELL), _BORDER if border else _EMPTY)
     pen = ImageDraw.Draw(image)
-    pen.rectangle((CELL, CELL, (board.width - 1) * CELL - 1, (board.height - 1) * CELL - 1), fill=_EMPTY)
-    for (x, y), tile in board.tops():
-        if tile.block:
-            _draw_block(pen, x * CELL, y * CELL, tile)
-        elif tile.word == "baba":
-            _draw_baba(pen, x * CELL, y * CELL, DIRECTIONS[board.facing])
-        else:
-            _draw_thing(pen, x * CELL, y * CELL, tile)
+    if tile.block:
+        _draw_block(pen, tile)
+    elif tile.word == "baba":
+        _draw_baba(pen, DIRECTIONS[facing])
+    else:
+        _draw_thing(pen, tile)
     return np.asarray(image)
 
 
-def _draw_block(pen: Any, x: int, y: int, tile: Tile) -> None:
+def _draw_block(pen: Any, tile: Tile) -> None:
     from PIL import ImageFont
 
     color = _COLORS[tile.word]
-    pen.rectangle((x + 1, y + 1, x + CELL - 2, y + CELL - 2), outline=color)
+    pen.rectangle((1, 1, CELL - 2, CELL - 2), outline=color)
     font = ImageFont.load_default_imagefont()
-    pen.text((x + CELL / 2 - font.getlength(tile.word) / 2, y + 10), tile.word, fill=color, font=font)
+    pen.text((CELL / 2 - font.getlength(tile.word) / 2, 10), tile.word, fill=color, font=font)
 
 
-def _draw_thing(pen: Any, x: int, y: int, tile: Tile) -> None:
+def _draw_thing(pen: Any, tile: Tile) -> None:
     color = _COLORS[tile.word]
     if tile.word == "ball":
-        pen.ellipse((x + 6, y + 6, x + 25, y + 25), fill=color)
+        pen.ellipse((6, 6, 25, 25), fill=color)
     elif tile.word == "key":
-        pen.ellipse((x + 4, y + 10, x + 15, y + 21), outline=color, width=3)
-        pen.line((x + 15, y + 16, x + 27, y + 16), fill=color, width=3)
-        pen.line((x + 25, y + 16, x + 25, y + 22), fill=color, width=3)
+        pen.ellipse((4, 10, 15, 21), outline=color, width=3)
+        pen.line((15, 16, 27, 16), fill=color, width=3)
+        pen.line((25, 16, 25, 22), fill=color, width=3)
     elif tile.word == "door":
-        pen.rectangle((x + 7, y + 3, x + 24, y + 30), fill=color)
-        pen.ellipse((x + 19, y + 15, x + 22, y + 18), fill=_WHITE)
+        pen.rectangle((7, 3, 24, 30), fill=color)
+        pen.ellipse((19, 15, 22, 18), fill=_WHITE)
     else:
-        pen.rectangle((x, y, x + CELL - 1, y + CELL - 1), fill=color)
+        pen.rectangle((0, 0, CELL - 1, CELL - 1), fill=color)
 
 
-def _draw_baba(pen: Any, x: int, y: int, facing: Cell) -> None:
+def _draw_baba(pen: Any, facing: Cell) -> None:
     """A body with two ears, and eyes on the side that it faces."""
-    pen.ellipse((x + 5, y + 9, x + 26, y + 27), fill=_COLORS["baba"])
-    pen.polygon((x + 8, y + 12, x + 10, y + 2, x + 14, y + 11), fill=_COLORS["baba"])
-    pen.polygon((x + 18, y + 11, x + 22, y + 2, x + 24, y + 12), fill=_COLORS["baba"])
+    pen.ellipse((5, 9, 26, 27), fill=_COLORS["baba"])
+    pen.polygon((8, 12, 10, 2, 14, 11), fill=_COLORS["baba"])
+    pen.polygon((18, 11, 22, 2, 24, 12), fill=_COLORS["baba"])
     across, down = facing
     for side in (-3, 3):
-        left, top = x + 14 + 5 * across + side * abs(down), y + 16 + 5 * down + side * abs(across)
+        left, top = 14 + 5 * across + side * abs(down), 16 + 5 * down + side * abs(across)
         pen.ellipse((left, top, left + 3, top + 3), fill=_EMPTY)
