@@ -2,11 +2,15 @@
 
     python benchmarks/viewer.py            # everything; the page's own figures need chromium and chromedriver
     python benchmarks/viewer.py size live
+    python benchmarks/viewer.py many --run RUN --against CHECKOUT   # a run of that kind, compared
 
 Real games with the scripted model and retrieval; targets stand beside the figures.
 """
 
+import argparse
 import asyncio
+import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -16,6 +20,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from balrog_rag.results.episode_index import INDEX
 from balrog_rag.results.run_folder import journals
 from balrog_rag.viewer import bundle, screen_recording
 from balrog_rag.viewer.html_page import page
@@ -117,16 +122,25 @@ const done = arguments[arguments.length - 1];
 READY = "document.querySelector('.screen pre') && document.querySelector('.decision')"
 
 
+def new_browser():
+    """Headless Chromium, or None where it is missing."""
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        print("  no chromium and chromedriver here; nothing of the page is measured")
+        return None
+    sys.path.insert(0, str(TOP))
+    from tests.viewer.support import Browser
+
+    return Browser(str(shutil.which("chromium")), str(shutil.which("chromedriver")))
+
+
 def browse(top: Path) -> None:
     """Opening, seeking and searching, in headless Chromium."""
     out, run = long_page(top)
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        print("  no chromium and chromedriver here; nothing of the page is measured")
+    browser = new_browser()
+    if browser is None:
         return
-    sys.path.insert(0, str(TOP))
-    from tests.viewer.support import Browser, until
+    from tests.viewer.support import until
 
-    browser = Browser(str(shutil.which("chromium")), str(shutil.which("chromedriver")))
     try:
         opened = []
         for _ in range(3):
@@ -246,16 +260,109 @@ async def follow(run: Path, process: "subprocess.Popen[bytes]") -> None:
         server.wait()
 
 
+BABYAI = [f"babyai/BabyAI-MixedTrainLocal-v0/{each}" for each in ("goto", "pickup", "open", "putnext")]
+BABA = [f"babaisai/env/{each}" for each in ("make_win", "goto_win", "two_room-goto_win", "two_room-make_win")]
+HACK = [
+    f"minihack/MiniHack-{each}-v0" for each in ("MazeWalk-9x9", "Corridor-R3", "Quest-Easy", "Quest-Medium")
+]
+MIXED = [*BABYAI, *BABA, *HACK, "nle/NetHackChallenge-v0"]
+ROUNDS = 1
+EPISODES = 77  # of each of the 13 tasks: 1,001
+
+
+def many(top: Path) -> None:
+    """A page of 1,000 episodes of 30 steps: the processor time of writing it, and serving it."""
+    run = RUN or short_episodes(top)
+    count = len(journals(run))
+    seconds = {checkout: [] for checkout in (TOP, *AGAINST)}
+    for _ in range(ROUNDS):
+        for checkout, found in seconds.items():  # in turn: another program slows both down
+            found.append(processor(checkout, "view", str(run), "--out", str(top / "many.html")))
+    told(f"view --out of {count:,} episodes, processor time", f"{min(seconds[TOP]):.1f} s", "< 15 s")
+    told("  one episode", f"{1000 * min(seconds[TOP]) / count:.1f} ms")
+    for checkout in AGAINST:
+        told(f"  the same in {checkout}", f"{min(seconds[checkout]):.1f} s")
+        told("  ratio", f"{min(seconds[TOP]) / min(seconds[checkout]):.2f}")
+    opened_cold(run)
+
+
+def short_episodes(top: Path) -> Path:
+    words = ["model=scripted", f"env.tasks=[{','.join(MIXED)}]", "env=balrog", f"env.episodes={EPISODES}"]
+    command = [sys.executable, "-m", "balrog_rag.eval", *retrieving(top), *words, "limits.steps=30"]
+    command += [f"run.folder={top}", "run.name=many", "run.csv=false", "runner.log=none"]
+    subprocess.run(command, check=True, capture_output=True, cwd=top)
+    return top / "many"
+
+
+def processor(checkout: Path, *words: str) -> float:
+    """Seconds of processor of a command of the program in a checkout."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    command = [sys.executable, "-m", "balrog_rag", *words]
+    subprocess.run(command, check=True, capture_output=True, env=environment, cwd=checkout)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+LISTED = "document.querySelectorAll('.list tbody tr').length > 0"
+MAPPED = "document.querySelector('.runmap svg') && !document.querySelector('.glance .waiting')"
+
+
+def opened_cold(run: Path) -> None:
+    """The served page of a run whose index was deleted, and again with it."""
+    browser = new_browser()
+    if browser is None:
+        return
+    from tests.viewer.support import until
+
+    try:
+        for cold in (True, False):
+            if cold:
+                (run / INDEX).unlink(missing_ok=True)
+            begun = time.perf_counter()
+            server, address = serve(run)
+            try:
+                browser.driver.get(address)
+                until(lambda: browser.js(LISTED), "list", 120)
+                listed_after = time.perf_counter() - begun
+                until(lambda: browser.js(f"Boolean({MAPPED})"), "map", 120)
+                how = "without index" if cold else "with index"
+                told(f"served, {how}: from the command to the list", f"{listed_after:.2f} s", "< 2 s")
+                told(
+                    f"served, {how}: from the command to the whole run map",
+                    f"{time.perf_counter() - begun:.2f} s",
+                )
+            finally:
+                server.terminate()
+                server.wait()
+    finally:
+        browser.close()
+
+
 def told(what: str, figure: str, target: str = "") -> None:
     print(f"{what:70} {figure:>28}  {target}", flush=True)
 
 
-PARTS: dict[str, Callable[[Path], None]] = {"size": size, "browse": browse, "live": live}
+PARTS: dict[str, Callable[[Path], None]] = {"size": size, "browse": browse, "live": live, "many": many}
+RUN: Path | None = None
+AGAINST: list[Path] = []
 
 
 def main() -> None:
+    global RUN
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--run", type=Path, help="with many: a run of short episodes")
+    parser.add_argument(
+        "--against", type=Path, action="append", default=[], help="with many: another checkout"
+    )
+    options = parser.parse_args()
+    RUN = options.run
+    AGAINST.extend(options.against)
     with tempfile.TemporaryDirectory(prefix="balrog-rag-bench-") as top:
-        for name in sys.argv[1:] or PARTS:
+        for name in options.parts or PARTS:
             PARTS[name](Path(top))
 
 

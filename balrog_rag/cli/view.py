@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SHOWN_FROM = 5
 """Number of episodes from which the progress of writing a page is shown."""
+LONGEST_EXPRESSION = 2_000
+"""Maximum characters of `--mark`, as in the page's search."""
 EPILOG = """examples:
   balrog-rag view results/RUN                       in the browser; follows a running run
   balrog-rag view results/RUN --out run.html        one file that opens without a server
@@ -53,6 +55,12 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--steps", metavar="A:B", help="with .cast or .gif: range of positions")
     made.add_argument(
+        "--mark",
+        default="",
+        metavar="EXPR",
+        help="mark steps by an expression, such as 'hp<0.3 & action:pray'",
+    )
+    made.add_argument(
         "--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)", metavar="PORT"
     )
     made.add_argument("--no-browser", action="store_true", help="only print the address")
@@ -71,7 +79,9 @@ def view(options: argparse.Namespace) -> int:
         from balrog_rag.viewer.server import serve
 
         within("--port", options.port, 0, MOST_PORT)
-        return serve(options.paths, options.port, not options.no_browser, options.no_token)
+        return serve(
+            options.paths, options.port, not options.no_browser, options.no_token, expression(options.mark)
+        )
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
     from balrog_rag.viewer.screen_recording import ENDINGS
@@ -79,12 +89,22 @@ def view(options: argparse.Namespace) -> int:
     file_to_write("--out", options.out, (".html", *ENDINGS))
     episodes = listed(options.paths)
     if options.out.suffix in ENDINGS:
+        if options.mark:
+            raise ConfigError("--mark: only valid for a page")
         return record(options, episodes)
     if options.steps is not None:
         raise ConfigError(f"--steps: only valid with --out NAME{' or NAME'.join(ENDINGS)}")
-    failures = bundle.write(episodes, options.out, progress=counter(len(episodes)))
+    marked = expression(options.mark)
+    failures = bundle.write(episodes, options.out, progress=counter(len(episodes)), mark=marked)
     print(terminal_safe(bundle.summary_line(options.out, episodes, failures)))
     return 0
+
+
+def expression(text: str) -> str:
+    """Check the length of an expression; the page says what is wrong with its content."""
+    if len(text) > LONGEST_EXPRESSION:
+        raise ConfigError(f"--mark: {len(text):,} characters; use at most {LONGEST_EXPRESSION:,}")
+    return text
 
 
 def counter(count: int) -> Callable[[int], None]:

@@ -117,6 +117,8 @@ class Measure:
     """Whether reports plot it beside progression; plain counts of events are never plotted."""
     downwards: bool = False
     """Whether it grows downwards, as depth does; the viewer draws it so."""
+    present: str = ""
+    """The title of its value at a moment, if `title` names the highest or the last one."""
     needs: str = ""
     """What a journal must contain for it, for users whose journals do not."""
 

@@ -36,11 +36,15 @@ def write(
     out: Path,
     back: BackLink | None = None,
     progress: Progress = lambda done: None,
+    mark: str = "",
 ) -> list[str]:
-    """Write the page; return one line for each episode that could not be rebuilt."""
+    """Write the page; return one line for each episode that could not be rebuilt.
+
+    `mark`: the expression by which its timelines mark steps at first.
+    """
     failures: list[str] = []
     with replacing(out) as file:
-        for piece in page(blocks(episodes, failures, back, progress)):
+        for piece in page(blocks(episodes, failures, back, progress, mark)):
             file.write(piece)
     return failures
 
@@ -50,10 +54,11 @@ def blocks(
     failures: list[str],
     back: BackLink | None = None,
     progress: Progress = lambda done: None,
+    mark: str = "",
 ) -> Iterator[tuple[str, bytes]]:
     """Yield every document of the page with its name, episode by episode."""
     link = {} if back is None else {"back": msgspec.to_builtins(back)}
-    yield "run", packed(overview(episodes) | link, TIGHT)
+    yield "run", packed(overview(episodes) | link | {"mark": mark}, TIGHT)
     traces = TraceLibrary()
     for place, episode in enumerate(episodes):
         progress(place)

@@ -27,8 +27,8 @@ YIELDING = 10
 class Library:
     """The served episodes by index; an index is never reassigned."""
 
-    def __init__(self, paths: Sequence[Path], memory: int = MEMORY) -> None:
-        self._paths, self._memory = tuple(paths), memory
+    def __init__(self, paths: Sequence[Path], memory: int = MEMORY, mark: str = "") -> None:
+        self._paths, self._memory, self._mark = tuple(paths), memory, mark
         self._lock = threading.Lock()
         self.episodes: list[ListedEpisode] = listed(self._paths)
         self._watched: dict[int, WatchedEpisode] = {}
@@ -38,7 +38,7 @@ class Library:
         """The document `run`, updated from disk."""
         with self._lock:
             self._look_again()
-            return packed(overview(self.episodes, self._heads), 1)
+            return packed(overview(self.episodes, self._heads) | {"mark": self._mark}, 1)
 
     def rows(self) -> bytes:
         """The document `rows`: only the list, updated with episodes that started or ended."""

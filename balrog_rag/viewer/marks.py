@@ -28,6 +28,7 @@ TITLES = {
     "search": "a search",
     "retrieval": "different action without passages",
     "reader": "a reader's note",
+    "match": "matches the expression",
 }
 """Kinds of marks, with their names in the legend."""
 
@@ -169,7 +170,7 @@ class Curves:
         downwards = {measure.name for measure in self._kind.scoring.measures if measure.downwards}
         made = [("progression", "progression", "%", self._progress), ("health", "health", "%", self.health)]
         made += [
-            (measure.name, measure.title, measure.unit, list(self._measures[measure.name]))
+            (measure.name, measure.present or measure.title, measure.unit, list(self._measures[measure.name]))
             for measure in self._kind.scoring.measures
         ]
         return [

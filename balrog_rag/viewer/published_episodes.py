@@ -6,6 +6,8 @@ They contain neither prompts, nor the costs of single calls, nor the first scree
 import csv
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ FIELDS = ("Step", "Action", "Reasoning", "Observation", "Reward", "Done")
 ESCAPE = "˘"
 UNSEEN = "(The record starts with the observation after the first action.)"
 WITHOUT = "BALROG's record does not contain prompts; tokens are totals of the whole episode."
+FIRST_ROWS = 50
+"""Rows that are searched for numbers; without any, the episode has no curves."""
 LARGEST = 1 << 24
 """Maximum characters of one observation."""
 
@@ -55,6 +59,28 @@ def plain_kind(name: str) -> EnvironmentKind:
     )
 
 
+def text_kind(name: str, numbers: Numbers) -> EnvironmentKind:
+    """The kind of episodes whose texts contain these numbers, with its signals and measures."""
+    plain = plain_kind(name)
+    if not numbers:
+        return plain
+    known = kind_of(name)
+    measures = tuple(each for each in known.scoring.measures if each.number in numbers)
+    return replace(
+        plain,
+        scoring=replace(plain.scoring, measures=measures),
+        hints=replace(plain.hints, signals=known.hints.signals),
+        display=replace(known.display, blank=lambda seen: not seen),
+    )
+
+
+def numbers_of(env: str, text: str) -> Numbers:
+    """The numbers that an observation's text contains, if the kind can read them."""
+    read = kind_of(env).retrospect.read_logged if env in environments.names() else None
+    seen = None if read is None else read(text)
+    return {} if seen is None else seen.numbers
+
+
 class PublishedEpisode:
     """One such episode in the form that the page reads."""
 
@@ -62,9 +88,21 @@ class PublishedEpisode:
         """Read the record beside the CSV."""
         self._path, self._env = path, env
         self.record = record_of(path)
-        self.collector = Collector(plain_kind(env), UnknownProgress(), lambda: [PaintedMoment(None, {})])
+        # The first screen is not recorded: its curves begin with the first numbers that are.
+        self._numbers = self._first_numbers()
+        self.collector = Collector(
+            text_kind(env, self._numbers), UnknownProgress(), lambda: [PaintedMoment(None, self._numbers)]
+        )
         self.done = False
         self.failure = ""
+
+    def _first_numbers(self) -> Numbers:
+        """Numbers of the first text that has any."""
+        try:
+            texts = (row["Observation"] for row in islice(rows(self._path), FIRST_ROWS))
+            return next(filter(None, (numbers_of(self._env, text) for text in texts)), {})
+        except (OSError, csv.Error, KeyError):
+            return {}  # `run` says why
 
     def run(self, waits: Callable[[float], bool] | None = None) -> None:
         """Read the whole CSV; it never grows."""
@@ -73,6 +111,7 @@ class PublishedEpisode:
         steps = 0
         try:
             for row in rows(self._path):
+                self._numbers = numbers_of(self._env, row["Observation"])
                 collector.see(
                     Stepped(
                         "", steps, Decision(row["Action"], reasoning=row["Reasoning"]), row["Action"],

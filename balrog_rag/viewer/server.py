@@ -41,10 +41,10 @@ SAID_EVERY = 60.0
 """Seconds between two such messages."""
 
 
-def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = False) -> int:
+def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = False, mark: str = "") -> int:
     """Serve until interrupted, at low priority: a run that is being played comes first."""
     os.nice(YIELDING)
-    library = Library(paths)
+    library = Library(paths, mark=mark)
     token = "" if open_to_all else secrets.token_urlsafe(TOKEN_BYTES)
 
     async def run() -> None:

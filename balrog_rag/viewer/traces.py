@@ -168,7 +168,7 @@ def axes(kind: EnvironmentKind) -> dict[str, Any]:
     timeline = kind.display.timeline
     heights: list[dict[str, Any]] = [{"name": "progression", "title": "progression", "unit": "%"}]
     heights += [
-        {"name": each.name, "title": each.title, "unit": each.unit}
+        {"name": each.name, "title": each.present or each.title, "unit": each.unit}
         | ({"down": True, "low": each.low} if each.downwards else {})
         for each in kind.scoring.measures
         if each.number and not each.counted

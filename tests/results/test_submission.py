@@ -248,6 +248,9 @@ def test_the_card_lists_a_feature_of_ours_with_all_its_settings_only_if_it_is_on
     assert len(on) == len(run.config["agent"]["loops"])
     assert {setting.balrogs for setting in on} == {"none"}
     assert not [key for key in off if key.startswith(("agent.loops", "agent.retrieval", "knowledge"))]
+    empty = next(key for key in run.config["agent"]["loops"] if key != "enabled")
+    run.config["agent"]["loops"][empty] = None
+    assert f"agent.loops.{empty}" not in [setting.key for setting in harness.unlike(run, protocol)]
 
 
 @pytest.mark.parametrize(

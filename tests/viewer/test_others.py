@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -41,7 +42,12 @@ def test_a_submission_opens_with_what_it_holds(submission: Path, tmp_path: Path)
     names = head["actions"]["names"]
     assert [names[place] for place in head["actions"]["of"]] == [each["Action"] for each in rows]
     assert "does not contain prompts" in head["without"]
-    assert head["curves"] == []  # how far it had come at a step is not known
+    curves = {curve["name"]: curve["values"] for curve in head["curves"]}
+    assert "progression" not in curves  # how far it had come at a step is not known
+    turns = [int(turn[1]) for each in rows if (turn := re.search(r" T:(\d+)", each["Observation"]))]
+    assert len(turns) == len(rows)
+    assert head["clock"] == [turns[0], *turns]
+    assert max(turns) == turns[-1] == curves["turns"][-1]
     screens = found["0/0"]["screens"]
     assert screens[0][0]["rows"] == [UNSEEN]
     assert "\n".join(screens[1][0][0][3]) == rows[0]["Observation"]

@@ -119,6 +119,18 @@ def test_deaths_lead_to_their_last_steps(browser: Browser, page: Path, tmp_path:
     quiet(browser)
 
 
+def test_only_deaths_are_counted_as_deaths(browser: Browser, page: Path, tmp_path: Path) -> None:
+    found = documents(page)
+    first, second = found["run"]["episodes"][:2]
+    first |= {"outcome": "died", "cause": "hunger", "how": "starved"}
+    second |= {"outcome": "escaped", "cause": "left the dungeon", "how": "escaped"}
+    browser.open(changed(page, tmp_path / "ends.html", **found).as_uri(), "document.querySelector('.card')")
+    lines = browser.js("[...document.querySelectorAll('.causes')].map((each) => each.textContent)")
+    assert lines == ["Deaths by cause: hunger 1", "Other ends: left the dungeon 1"]
+    assert browser.js("document.querySelectorAll('.card').length") == 1
+    assert browser.js("document.querySelectorAll('.runmap .death').length") == 1
+
+
 def test_order_and_filter_are_in_the_address(browser: Browser, page: Path) -> None:
     browser.open(page.as_uri(), MAP)
     names = "[...document.querySelectorAll('.list tbody th a')].map((each) => each.textContent)"

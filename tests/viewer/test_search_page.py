@@ -152,3 +152,26 @@ def test_labels_are_kept_beside_the_run(runs: Path) -> None:
 
     made: Any = json.loads(msgspec.json.encode(Note("x", 1, "a")))
     assert made == {"episode": "x", "step": 1, "text": "a"}
+
+
+def test_an_expression_marks_where_it_begins_to_hold(browser: Browser, runs: Path, tmp_path: Path) -> None:
+    bundle.write(listed([runs / "told"])[:1], tmp_path / "marked.html", mark="step>=10 & step<12 | step=20")
+    browser.open((tmp_path / "marked.html").as_uri() + "#step=0&tab=marks")
+    note = "document.querySelector('.panel [role=status]')?.textContent"
+    browser.wait(f"{note} === 'begins to hold at 2 steps'")
+    kinds = "[...document.querySelectorAll('.kinds label')].map((each) => each.textContent.trim())"
+    assert "matches the expression" in browser.js(kinds)
+    browser.driver.execute_script(
+        """const box = document.querySelector('.panel input[type=search]');
+        box.value = 'step=33';
+        box.dispatchEvent(new Event('change'));"""
+    )
+    browser.wait(f"{note} === 'begins to hold at 1 step' && location.hash.includes('mark=step')")
+    browser.open(browser.js("location.href"))
+    browser.wait(f"{note} === 'begins to hold at 1 step'")
+    browser.driver.execute_script(
+        """const box = document.querySelector('.panel input[type=search]');
+        box.value = 'action:~(';
+        box.dispatchEvent(new Event('change'));"""
+    )
+    browser.wait(f"{note}.startsWith('Not marked: ')")

@@ -32,6 +32,7 @@ ADDITIONS = {
     "agent.loops.enabled": ("agent.loops.",),
 }
 """Features that BALROG lacks: if one is on, all its settings are listed."""
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 UNSEEN = (
     "knowledge.corpus_digest",
     "knowledge.options.",
@@ -63,8 +64,10 @@ def unlike(run: LoadedRun, protocol: Mapping[str, Any]) -> list[Setting]:
     ours, its = complete(run.config, run.config, protocol), complete(protocol, run.config, protocol)
     here, theirs = dict(leaf_items(ours)), dict(leaf_items(its))
     added = tuple(part for switch, parts in ADDITIONS.items() if here.get(switch) for part in parts)
-    keys = [key for key in differing_keys(its, ours) if key.startswith(COMPARED)]
-    keys += [key for key in here if key.startswith(added) and key not in keys]
+    differing = [key for key in differing_keys(its, ours) if key.startswith(COMPARED)]
+    keys = [key for key in differing if not key.startswith(added)]
+    # An addition that is off or empty is not a difference: BALROG lacks both the key and the feature.
+    keys += [key for key in here if key.startswith(added) and here[key] not in EMPTY]
     if here.get("agent.batch.size") != theirs.get("agent.batch.size"):
         keys.append("agent.batch.low")
     asked = any_asked(run.episodes)

@@ -39,7 +39,7 @@ class Timeline {
   get curves() {
     const { head, spending, last } = this.episode;
     this.lookups = this.episode.lookups;
-    const made = head.curves.map((curve) => ({ ...curve, words: (value) => `${short(value)} ${curve.unit}`.replace(" %", "%") }));
+    const made = head.curves.map((curve) => ({ ...curve, words: (value) => measured(value, curve.unit) }));
     if (spending.tokens[last]) made.push({ title: "tokens", values: spending.tokens, words: short });
     if (spending.dollars[last]) made.push({ title: "dollars", values: spending.dollars, words: (value) => dollars(value, spending.unknown) });
     return made;
@@ -155,7 +155,7 @@ class Timeline {
     }
     paint.stroke();
     this.words(paint, curve.title, 0, top + ROW / 2 - 6, "left");
-    if (isDeath({ outcome: this.episode.head.outcome, cause: this.episode.row.cause }) && (curve.name === "health" || curve.down)) this.drawDeath(paint, place(values[values.length - 1]));
+    if (isDeath({ outcome: this.episode.head.outcome }) && (curve.name === "health" || curve.down)) this.drawDeath(paint, place(values[values.length - 1]));
   }
 
   drawDeath(paint, y) {
@@ -198,10 +198,14 @@ class Timeline {
   }
 }
 
-// A value at the end of a scale, without its unit where that is long.
+// A value with its unit, which is in the singular for one.
+function measured(value, unit) {
+  return unit === "%" ? `${short(value)}%` : `${short(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
+}
+
+// A value at the end of a scale: the unit stands at the left.
 function scaled(curve, value) {
-  const words = curve.words(value);
-  return words.length > 9 ? short(value) : words;
+  return curve.unit && curve.unit !== "%" ? short(value) : curve.words(value);
 }
 
 // Depths begin at the least one, which is drawn at the top.

@@ -14,6 +14,8 @@ class EpisodePage {
     this.call = null;
     this.whole = false;
     this.shownKinds = new Set(Object.keys(MARKS).filter((kind) => !OFF_AT_FIRST.has(kind)));
+    this.matched = []; // where the expression begins to hold
+    this.matchedBy = "";
     this.retrieval = app.askedAt(episode.key);
     this.timeline = new Timeline(episode, (at) => this.seek(at));
     this.levelmap = new LevelMap(episode, (at) => this.seek(at));
@@ -36,9 +38,9 @@ class EpisodePage {
       button("\u2190", "Step back", () => this.seek(this.at - 1), "left arrow"), this.play,
       button("\u2192", "Step forward", () => this.seek(this.at + 1), "right arrow"),
       button("]", "Next mark", () => this.jump(1), "]"),
-      this.range, h("label", { class: "count" }, this.number, this.total), this.speedBox,
-      button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
-      button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"), this.more());
+      this.range, h("label", { class: "count" }, this.number, this.total),
+      h("span", { class: "group" }, this.speedBox, button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
+        button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"), this.more()));
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this step", onkeydown: (event) => this.moveTab(event) }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
     this.panel = h("div", { class: "panel", id: "panel", role: "tabpanel", tabindex: "0" });
@@ -103,7 +105,7 @@ class EpisodePage {
   // The visible marks, in order; the same array as long as they do not change.
   get marks() {
     const notes = this.app.notes.of(this.episode.key);
-    const made = [this.episode.head.marks.length, this.episode.last, [...this.shownKinds], notes.map((note) => [note.step, note.text, note.label])].join();
+    const made = [this.episode.head.marks.length, this.episode.last, this.matched, [...this.shownKinds], notes.map((note) => [note.step, note.text, note.label])].join();
     if (made !== this.markedBy) this.marked = this.allMarks(notes);
     this.markedBy = made;
     return this.marked;
@@ -114,7 +116,8 @@ class EpisodePage {
       .map((one) => [one.step, "retrieval", `${one.action}; without passages ${one.without}`]);
     const notes = noted.map((note) => [Math.max(0, note.step), "reader", [note.label, note.text.split("\n")[0]].filter(Boolean).join(": ")]);
     const searches = this.episode.searches.map((step) => [step, "search", "a search"]);
-    this.everyMark = [...this.episode.head.marks, ...searches, ...asked, ...notes].sort((a, b) => a[0] - b[0]);
+    const matched = this.matched.map((step) => [step, "match", this.matchedBy]);
+    this.everyMark = [...this.episode.head.marks, ...searches, ...asked, ...notes, ...matched].sort((a, b) => a[0] - b[0]);
     return this.everyMark.filter(([, kind]) => this.shownKinds.has(kind));
   }
 
@@ -195,7 +198,37 @@ class EpisodePage {
     return this.levelmap.draw(this.panel, this.at);
   }
 
+  // Mark where an expression of the search language begins to hold.
+  async markBy(words) {
+    this.app.mark = words;
+    const turn = (this.turn = (this.turn || 0) + 1);
+    let matched = [];
+    this.wrong = "";
+    try {
+      if (words.trim()) {
+        await this.app.texts.loadEpisode(this.episode, () => {});
+        const holds = await this.app.texts.evaluate(parseExpression(words), this.episode, new Set(Object.keys(KINDS)), new Map());
+        holds.forEach((yes, at) => { if (yes && !(at && holds[at - 1])) matched.push(at); });
+      }
+    } catch (error) {
+      this.wrong = error.message;
+    }
+    if (turn !== this.turn || this.app.page !== this) return;
+    [this.matched, this.matchedBy] = [matched, words];
+    this.measure();
+    this.app.remember(this);
+    if (this.tab === "marks" && !this.panel.contains(document.activeElement)) this.drawMarks();
+    else if (this.markNote) this.markNote.textContent = this.markWords();
+  }
+
+  markWords() {
+    if (this.wrong) return `Not marked: ${visible(this.wrong)}`;
+    return this.matchedBy.trim() ? `begins to hold at ${plural(this.matched.length, "step")}` : "";
+  }
+
   drawMarks() {
+    const expression = h("input", { type: "search", value: this.app.mark, placeholder: "e.g. hp<0.3 & action:pray", "aria-label": "Mark steps by an expression", onchange: () => this.markBy(expression.value).then(() => this.drawMarks()) });
+    this.markNote = h("span", { class: "soft", role: "status" }, this.markWords());
     const kinds = this.app.run.titles;
     const listed = this.marks;
     const present = Object.keys(MARKS).filter((kind) => this.everyMark.some((mark) => mark[1] === kind));
@@ -208,7 +241,7 @@ class EpisodePage {
       } }), markIcon(kind), ` ${kinds[kind] || kind}`)));
     const rows = listed.slice(0, 2000).map(([at, kind, words]) => h("li", { class: at === this.at ? "here" : "" },
       h("button", { type: "button", class: "link", onclick: () => this.app.go(this.episode.key, at, "marks") }, markIcon(kind), h("span", { class: "number" }, count(at)), h("span", { dir: "auto" }, visible(words)))));
-    fill(this.panel, choose, rows.length ? h("ol", { class: "marks" }, rows) : h("p", { class: "soft" }, "No marks of these kinds."));
+    fill(this.panel, h("div", { class: "bar" }, h("label", { class: "by" }, "Mark by expression ", expression), this.markNote), choose, rows.length ? h("ol", { class: "marks" }, rows) : h("p", { class: "soft" }, "No marks of these kinds."));
   }
 
   drawSettings() {
@@ -240,6 +273,7 @@ class EpisodePage {
     this.looking = false;
     if (!this.following) return;
     this.sayLive();
+    if (came && this.app.mark) this.markBy(this.app.mark);
     if (came && end && this.at === held) await this.seek(this.episode.last, true);
     else if (came && this.moment && this.moment.step) this.measure(); // the panel is not redrawn while it is being read
     else if (came) await this.seek(this.at, true);

@@ -48,7 +48,7 @@ function smallChart(lines, { down, low, high, at, words, width = 220, height = 5
   const x = (step) => ((step / longest) * (width - 4) + 2).toFixed(1);
   const y = (value) => { const share = (value - low) / (top - low); return (3 + (down ? share : 1 - share) * (height - 6)).toFixed(1); };
   const paths = lines.map((line, place) => drawn("path", { class: `run${line.colour} ${place ? "second" : "first"}`, d: line.values.map((value, each) => (each ? `H${x(line.at[each])}V${y(value)}` : `M${x(line.at[0])} ${y(value)}`)).join("") }));
-  return drawn("svg", { class: "small drawn", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words },
+  return drawn("svg", { class: "small drawn", width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
     drawn("line", { class: "grid", x1: 0, x2: width, y1: down ? 2 : height - 2, y2: down ? 2 : height - 2 }), at === null || at === undefined ? null : drawn("line", { class: "parting", x1: x(at), x2: x(at), y1: 0, y2: height }), paths);
 }
 
@@ -56,9 +56,10 @@ function smallChart(lines, { down, low, high, at, words, width = 220, height = 5
 function drawDeaths(app, traces) {
   const groups = new Map();
   app.run.episodes.forEach((row, place) => {
-    if (row.state !== "ended" || !row.cause) return;
-    if (!groups.has(row.cause)) groups.set(row.cause, []);
-    groups.get(row.cause).push([row, place]);
+    if (row.state !== "ended" || !isDeath(row)) return;
+    const cause = row.cause || "unknown cause";
+    if (!groups.has(cause)) groups.set(cause, []);
+    groups.get(cause).push([row, place]);
   });
   if (!groups.size) return null;
   const made = [...groups].sort((a, b) => b[1].length - a[1].length).map(([cause, found]) => drawCause(app, traces, cause, found));

@@ -17,6 +17,7 @@ class App {
     this.arriving = false; // navigating to the page in the address
     this.theme = "";
     this.listed = ""; // order and filter of the list
+    this.mark = run.mark || ""; // the expression by which steps are marked
     this.notes = new Notes(this);
     this.texts = new Texts(this);
     this.entitle();
@@ -92,7 +93,7 @@ class App {
   // Write the current position into the address, without a new history entry.
   remember(page) {
     if (page !== this.page || this.arriving) return;
-    const hash = "#" + this.hash({ episode: page.episode.key, step: page.at, tab: page.tab === "step" ? undefined : page.tab });
+    const hash = "#" + this.hash({ episode: page.episode.key, step: page.at, tab: page.tab === "step" ? undefined : page.tab, mark: this.mark && this.mark !== this.run.mark ? this.mark : undefined });
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
@@ -111,6 +112,8 @@ class App {
     if (!(this.page instanceof EpisodePage) || this.page.episode !== episode) this.show(new EpisodePage(episode, this), episode);
     if (wanted.get("tab")) this.page.tab = wanted.get("tab");
     this.page.found = wanted.get("find") || "";
+    if (wanted.get("mark") !== null) this.mark = wanted.get("mark");
+    if (this.mark !== this.page.matchedBy) this.page.markBy(this.mark);
     if (step > episode.last) say(`There is no step ${count(step)}; showing the last one.`);
     const shown = this.page.seek(step);
     this.page.follow();

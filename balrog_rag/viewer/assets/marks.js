@@ -14,6 +14,7 @@ const MARKS = {
   search: ["#56B4E9", "times"],
   retrieval: ["#CC79A7", "diamond"],
   reader: ["#F0E442", "square"],
+  match: ["#CC6677", "up"],
 };
 const OFF_AT_FIRST = new Set(["thing", "search"]);
 

@@ -22,7 +22,7 @@ function section(title, ...children) {
 async function drawStep(box, episode, moment, state) {
   const [passages, carried] = await Promise.all([Promise.all(moment.said.map((said) => ("query" in said ? episode.passages(said) : null))), drawCarried(episode, moment)]);
   if (state.at !== moment.at) return;
-  const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place], episode, moment, state) : drawCall(said, place, state)));
+  const calls = moment.said.map((said, place) => ("query" in said ? drawSearch(said, passages[place], episode, moment, state, summaryAfter(moment.said, place)) : drawCall(said, place, state)));
   fill(box, drawDecision(episode, moment, state), calls, carried, moment.said.length || !moment.step ? null : h("p", { class: "soft" }, episode.head.without || "No model was asked at this step."),
     moment.step ? null : drawLasts(state), moment.said.length ? null : drawAround(episode, moment.at, state));
 }
@@ -101,7 +101,7 @@ function drawEnd(episode, moment) {
   if (failure) return h("section", { class: "decision" }, h("p", { class: "warning" }, "The journal could only be replayed up to here: ", visible(failure)));
   if (!outcome) return h("section", { class: "decision" }, h("p", {}, done ? "The journal ends here; the episode has not ended." : "Waiting for the next step."));
   return h("section", { class: "decision" },
-    h("p", { class: "action" }, h("span", { class: "soft" }, `after ${plural(moment.at, "step")}`), " ", h("strong", {}, visible(outcome))),
+    h("p", { class: "action" }, h("span", { class: "soft" }, `after ${plural(moment.at, "step")}`), " ", h("strong", {}, outcomeWords(outcome))),
     how || OUTCOMES[outcome] ? h("p", { dir: "auto" }, visible(how || OUTCOMES[outcome])) : null,
     episode.row.cause ? chips([`cause: ${episode.row.cause}`]) : null);
 }
@@ -128,13 +128,39 @@ function drawCall(call, place, state) {
     "cost" in call ? chips(facts) : null, prompt);
 }
 
-function drawSearch(search, passages, episode, moment, state) {
+// The summary that was made of a search's passages; empty if there is none.
+function summaryAfter(said, place) {
+  const next = said.slice(place + 1).find((each) => "query" in each || each.for === "summary");
+  return next && next.for === "summary" ? next.text || "" : "";
+}
+
+const FEWEST_SHARED = 2; // words that a sentence shares with a passage before it counts as led to by it
+
+// The sentence of a summary that shares most words with a passage; null if none shares enough.
+function sentenceOf(summary, passage) {
+  const words = (text) => new Set((text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) || []));
+  const known = words(`${passage.title} ${passage.text}`);
+  let best = null;
+  let most = FEWEST_SHARED - 1;
+  for (const sentence of summary.split(/(?<=[.!?])\s+|\n+/).slice(0, 200)) {
+    const shared = [...words(sentence)].filter((word) => known.has(word)).length;
+    if (shared > most) [best, most] = [sentence.trim(), shared];
+  }
+  return best;
+}
+
+function drawLed(summary, passage) {
+  const sentence = summary && sentenceOf(summary, passage);
+  return sentence ? h("p", { class: "led" }, h("span", { class: "soft" }, "Nearest sentence of the summary: "), h("q", { dir: "auto" }, visible(sentence))) : null;
+}
+
+function drawSearch(search, passages, episode, moment, state, summary) {
   const best = Math.max(...passages.map((passage) => passage.score), 0);
   const rows = passages.map((passage, place) => h("li", {},
     h("details", { open: place === 0 },
       h("summary", {}, scoreBar(passage.score, best), h("span", { class: "score" }, passage.score.toFixed(3)), " ", h("span", { dir: "auto" }, visible(passage.title)), h("span", { class: "old" }, seenWords(episode.firstSeen(search.found[place][0]), moment)),
         h("span", { class: "soft" }, " ", visible([passage.source, passage.id].filter(Boolean).join(" \u00b7 ")))),
-      seenBefore(episode.firstSeen(search.found[place][0]), moment, state), textBlock(passage.text, "passage"),
+      seenBefore(episode.firstSeen(search.found[place][0]), moment, state), textBlock(passage.text, "passage"), drawLed(summary, passage),
       h("p", { class: "soft" }, passage.url ? address(passage.url) : null, passage.licence ? ` licence: ${visible(passage.licence)}` : null))));
   return section("Search",
     h("p", { class: "query" }, h("q", { dir: "auto" }, visible(search.query))),

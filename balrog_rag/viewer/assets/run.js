@@ -3,6 +3,10 @@
 const SHOWN_ROWS = 500;
 const OF_MODELS = new Set(["invalid", "tokens", "dollars", "seconds"]); // empty if no model was called
 
+function measureOf(row, title) {
+  return (row.measures || []).find((measure) => measure[0] === title) || [];
+}
+
 class RunPage {
   constructor(app, wanted) {
     this.app = app;
@@ -98,17 +102,17 @@ class RunPage {
   get columns() {
     const rows = this.app.run.episodes;
     const measures = [...new Set(rows.flatMap((row) => (row.measures || []).map(([title]) => title)))].slice(0, 5);
-    const figure = (name) => (row) => row[name];
+    const figure = (name) => (row) => (OF_MODELS.has(name) && name !== "seconds" && !row.model ? null : row[name]);
     const made = [
-      ["episode", (row) => row.key, true], ["run", figure("run"), true], ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
+      ["episode", (row) => row.key, true], ...(rows.every((row) => row.run && row.key.startsWith(`${row.run}:`)) ? [] : [["run", figure("run"), true]]), ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
       ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true], ["how", figure("how"), true],
       ["progression", figure("progression"), false, (value) => value.toFixed(2) + " %"],
       ["steps", figure("steps")], ["invalid", figure("invalid")], ["tokens", figure("tokens"), false, short],
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
-      ...measures.map((title) => [title, (row) => ((row.measures || []).find((measure) => measure[0] === title) || [])[1]]),
+      ...measures.map((title) => [title, (row) => measureOf(row, title)[1], false, (value, row) => (measureOf(row, title)[2] === "points" ? value.toFixed(2) : count(value))]),
     ];
     const worth = ([name, value]) => {
-      const said = new Set(rows.map(value).filter((each) => each != null && each !== "" && !(each === 0 && OF_MODELS.has(name))));
+      const said = new Set(rows.map(value).filter((each) => each != null && each !== "" && !(OF_MODELS.has(name) && each < (name === "seconds" ? 0.5 : 1e-9))));
       return name === "episode" || said.size > (name === "run" || name === "player" ? 1 : 0);
     };
     return made.filter(worth);
@@ -132,7 +136,7 @@ class RunPage {
       const found = value(row);
       const empty = found === undefined || found === null || found === "";
       if (name === "episode") return h("th", { scope: "row", class: "words" }, this.chooser(row), this.link(row));
-      return h("td", { class: words ? "words" : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
+      return h("td", { class: words ? `words ${name}` : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
     })));
     fill(this.list, h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body)),
       rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; use the filter to see others.`) : null,

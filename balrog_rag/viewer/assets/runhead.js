@@ -66,7 +66,8 @@ function drawTotals(rows, notes) {
   const ended = rows.filter((row) => row.steps !== undefined && row.steps !== null);
   const asked = ended.filter((row) => row.tokens);
   const unpriced = sumOf(ended, "unpriced");
-  const causes = counted(ended.map((row) => row.cause));
+  const causes = (rows) => counted(rows.map((row) => row.cause)).map(([cause, number]) => `${visible(cause)} ${number}`).join(", ");
+  const lines = [["Deaths by cause", causes(ended.filter(isDeath))], ["Other ends", causes(ended.filter((row) => !isDeath(row)))]];
   const facts = [
     [plural(rows.length, "episode"), null],
     [`${count(sumOf(ended, "steps"))} steps`, null],
@@ -75,7 +76,7 @@ function drawTotals(rows, notes) {
     ...counted(rows.flatMap((row) => notes.labels(row.key))).map(([label, number]) => [`${visible(label)}: ${number}`, null]),
   ];
   return [h("ul", { class: "chips" }, facts.filter(Boolean).map(([words]) => h("li", {}, words))),
-    causes.length ? h("p", { class: "causes soft" }, "Deaths by cause: ", causes.map(([cause, number]) => `${visible(cause)} ${number}`).join(", ")) : null];
+    lines.filter(([, words]) => words).map(([title, words]) => h("p", { class: "causes soft" }, `${title}: ${words}`))];
 }
 
 function drawSettings(head) {

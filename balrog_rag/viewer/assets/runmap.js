@@ -189,7 +189,7 @@ class RunMap {
 }
 
 function isDeath(row) {
-  return row.outcome === "died" || Boolean(row.cause);
+  return row.outcome === "died";
 }
 
 // At most six round values between two numbers.
