@@ -66,7 +66,8 @@ def explain(error: BaseException, overrides: list[str]) -> str:
     if found := SEVERAL.search(text):
         return _several(found.group(1).lstrip("+").replace("env.options.", "env.", 1))
     if isinstance(error, OverrideParseException):
-        return f"{error.override}: cannot be parsed; close the bracket or quote, or put the value in quotes"
+        word = str(error.override).lstrip("+")
+        return f"{word}: cannot be parsed; close the bracket or quote, or put the value in quotes"
     if found := re.search(r"In '([^']+)': Could not load '([^']+)'", text):
         group, _, name = found[2].partition("/")
         known = group_options().get(group, [])

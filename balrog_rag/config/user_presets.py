@@ -15,6 +15,9 @@ from balrog_rag.util.paths import data
 KEY = "conf_dir"
 ARMS = "arms"
 """Folder in it with the arms of experiments, as eval/experiments has those of the built-in ones."""
+EXPERIMENT = "experiment"
+FOR_ALL_GROUPS = "# @package _global_"
+"""The header of presets that set keys of several groups."""
 _current: ContextVar[Path | None] = ContextVar("conf_dir", default=None)
 
 
@@ -42,8 +45,17 @@ def _check(folder: Path) -> None:
             raise ConfigError(f"{path}: no such group; use {', '.join(groups)}")
         if (root / group / path.name).exists():
             raise ConfigError(f"{path}: {group}={path.stem} is built in; choose another name")
+        if group == EXPERIMENT and not _begins_with(path, FOR_ALL_GROUPS):
+            raise ConfigError(f"{path}: its first line must be `{FOR_ALL_GROUPS}`; add it")
     if not presets:
         raise ConfigError(f"{KEY}={folder}: contains no preset, such as agent/mine.yaml")
+
+
+def _begins_with(path: Path, line: str) -> bool:
+    """Whether this is the first line of a file that is not empty; Hydra reads headers only there."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(512)
+    return text.lstrip().partition("\n")[0].split() == line.split()
 
 
 @contextmanager

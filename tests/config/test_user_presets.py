@@ -36,6 +36,29 @@ def test_presets_are_found_beside_the_built_in_ones(folder: Path) -> None:
     assert config.env.tasks == compose(["env=corridor"]).env.tasks
 
 
+def test_the_files_of_the_documentation_are_found(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/experiments.md").read_text()
+    blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
+    for block in blocks:
+        path = tmp_path / block.partition("# my_conf/")[2].split()[0].rstrip(":")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(block)
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env/short.yaml").write_text(FILES["env/short.yaml"])
+    assert len(blocks) == 3
+    config = compose([f"conf_dir={tmp_path}", "+experiment=study", "agent=mine", "model=scripted"])
+    assert (config.limits.steps, config.env.episodes, config.agent.max_text_history) == (100, 1, 3)
+
+
+def test_an_experiment_without_its_header_is_refused(folder: Path) -> None:
+    path = folder / "experiment/study.yaml"
+    path.write_text("# What all arms share\n" + path.read_text())
+    with pytest.raises(
+        ConfigError, match=r"study\.yaml: its first line must be `# @package _global_`; add it"
+    ):
+        compose([f"conf_dir={folder}", "agent=mine"])
+
+
 def test_without_the_folder_they_are_unknown(folder: Path) -> None:
     compose([f"conf_dir={folder}", "agent=mine"])
     with pytest.raises(ConfigError, match="agent=mine: no such agent"):
