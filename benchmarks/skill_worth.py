@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from balrog_rag.bots.floor import ENEMY
 from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
 from benchmarks.plan import played, shown
@@ -26,7 +27,6 @@ from examples.rule_model import DIGGER, HP, HUNGER, PRAYED
 FIRST_SEED = 7000
 PAUSE = 12
 """Calls for which a skill that failed, or was done at once, is left out."""
-ENEMY = re.compile(r"^- (?!tame|peaceful|.*(?:shopkeeper|priest|watch|guard)).* at \((\d+), (\d+)\)", re.M)
 TIME = re.compile(r"T:(\d+)")
 SKILLS = (
     *("pray", "retreat", "hold_out", "rest", "eat", "throw_at", "melee_attack", "strike", "equip", "collect"),
