@@ -46,15 +46,31 @@ def main() -> None:
         sys.exit(f"{', '.join(BROWSERS)}: none is installed; install Chromium")
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--keep", type=Path, help="folder for runs and pages (default: a temporary one)")
-    folder = options.parse_args().keep
+    options.add_argument("--only", choices=PAGES, help="make one picture (default: all)")
+    chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        work = (folder or Path(temporary)).resolve()
-        runs = [balrog_rag.evaluate(*arm, *GAMES, folder=work / name) for name, arm in ARMS.items()]
-        report = runs[0].report(*runs[1:], out=work / "report", title="Two bots and random actions")
-        take(browser, f"file://{report.path}", (1260, 640), PICTURES / "verdict.png")
-        episode = balrog_rag.evaluate(*EPISODE, "runner.log=none", folder=work / "episode")
-        view = episode.view(0, out=work / "episode.html")
-        take(browser, f"file://{view.path}#step=12", (1280, 800), PICTURES / "viewer.png")
+        work = (chosen.keep or Path(temporary)).resolve()
+        for name, (page, size) in PAGES.items():
+            if chosen.only in (None, name):
+                take(browser, page(work), size, PICTURES / f"{name}.png")
+
+
+def verdict(work: Path) -> str:
+    """Play the bots, and return the address of their report."""
+    runs = [balrog_rag.evaluate(*arm, *GAMES, folder=work / name) for name, arm in ARMS.items()]
+    report = runs[0].report(*runs[1:], out=work / "report", title="Two bots and random actions")
+    return f"file://{report.path}"
+
+
+def viewer(work: Path) -> str:
+    """Play the episode, and return the address of a step in it."""
+    episode = balrog_rag.evaluate(*EPISODE, "runner.log=none", folder=work / "episode")
+    view = episode.view(0, out=work / "episode.html")
+    return f"file://{view.path}#step=12"
+
+
+PAGES = {"verdict": (verdict, (1260, 640)), "viewer": (viewer, (1280, 800))}
+"""Name of each picture, what makes its page, and the size of the browser's window."""
 
 
 def take(browser: str, address: str, size: tuple[int, int], out: Path) -> None:
