@@ -266,7 +266,7 @@ HACK = [
     f"minihack/MiniHack-{each}-v0" for each in ("MazeWalk-9x9", "Corridor-R3", "Quest-Easy", "Quest-Medium")
 ]
 MIXED = [*BABYAI, *BABA, *HACK, "nle/NetHackChallenge-v0"]
-ROUNDS = 1
+ROUNDS = 2
 EPISODES = 77  # of each of the 13 tasks: 1,001
 
 

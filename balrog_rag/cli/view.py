@@ -55,6 +55,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--steps", metavar="A:B", help="with .cast or .gif: range of positions")
     made.add_argument(
+        "--tiles",
+        action="store_true",
+        help="draw NetHack's and MiniHack's maps in tiles as well (larger files)",
+    )
+    made.add_argument(
         "--mark",
         default="",
         metavar="EXPR",
@@ -80,7 +85,12 @@ def view(options: argparse.Namespace) -> int:
 
         within("--port", options.port, 0, MOST_PORT)
         return serve(
-            options.paths, options.port, not options.no_browser, options.no_token, expression(options.mark)
+            options.paths,
+            options.port,
+            not options.no_browser,
+            options.no_token,
+            expression(options.mark),
+            options.tiles,
         )
     from balrog_rag.viewer import bundle
     from balrog_rag.viewer.listing import listed
@@ -89,13 +99,15 @@ def view(options: argparse.Namespace) -> int:
     file_to_write("--out", options.out, (".html", *ENDINGS))
     episodes = listed(options.paths)
     if options.out.suffix in ENDINGS:
-        if options.mark:
-            raise ConfigError("--mark: only valid for a page")
+        if options.mark or options.tiles:
+            raise ConfigError(f"--{'mark' if options.mark else 'tiles'}: only valid for a page")
         return record(options, episodes)
     if options.steps is not None:
         raise ConfigError(f"--steps: only valid with --out NAME{' or NAME'.join(ENDINGS)}")
     marked = expression(options.mark)
-    failures = bundle.write(episodes, options.out, progress=counter(len(episodes)), mark=marked)
+    failures = bundle.write(
+        episodes, options.out, progress=counter(len(episodes)), mark=marked, tiles=options.tiles
+    )
     print(terminal_safe(bundle.summary_line(options.out, episodes, failures)))
     return 0
 

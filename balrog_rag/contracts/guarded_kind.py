@@ -183,7 +183,14 @@ def _display(display: DisplayHints, guard: _Guard) -> DisplayHints:
         danger=guard(display.danger, "display.danger()", validation.flag),
         blank=guard(display.blank, "display.blank()", validation.flag),
         ending=guard(display.ending, "display.ending()", validation.text),
+        tiles=display.tiles and guard(display.tiles, "display.tiles()", _picture),
     )
+
+
+def _picture(value: Any, who: str, what: str) -> bytes:
+    if not isinstance(value, bytes):
+        raise validation.fault(who, what, value, "return PNG bytes")
+    return value
 
 
 def _retrospect(retrospect: Retrospect, guard: _Guard) -> Retrospect:

@@ -102,6 +102,8 @@ class DisplayHints:
     """Whether changed numbers are those of a finished game, which say nothing about how it went."""
     ending: Callable[[Mapping[str, Any]], str] = lambda facts: ""
     """Describe how a game ended, from the facts of its end."""
+    tiles: Callable[[Mapping[str, Any]], bytes] | None = None
+    """Draw a moment's raw arrays as a picture (PNG), beside its coloured text; None: it has no tiles."""
 
 
 @dataclass(frozen=True, kw_only=True)

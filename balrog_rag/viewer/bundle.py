@@ -37,14 +37,15 @@ def write(
     back: BackLink | None = None,
     progress: Progress = lambda done: None,
     mark: str = "",
+    tiles: bool = False,
 ) -> list[str]:
     """Write the page; return one line for each episode that could not be rebuilt.
 
-    `mark`: the expression by which its timelines mark steps at first.
+    `mark`: the expression by which its timelines mark steps at first. `tiles`: draw them as well.
     """
     failures: list[str] = []
     with replacing(out) as file:
-        for piece in page(blocks(episodes, failures, back, progress, mark)):
+        for piece in page(blocks(episodes, failures, back, progress, mark, tiles)):
             file.write(piece)
     return failures
 
@@ -55,6 +56,7 @@ def blocks(
     back: BackLink | None = None,
     progress: Progress = lambda done: None,
     mark: str = "",
+    tiles: bool = False,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield every document of the page with its name, episode by episode."""
     link = {} if back is None else {"back": msgspec.to_builtins(back)}
@@ -64,7 +66,7 @@ def blocks(
         progress(place)
         if episode.row.get("state") == "damaged":
             continue
-        rebuilt = episode.source()
+        rebuilt = episode.source(tiles)
         rebuilt.run()
         if rebuilt.failure:
             failures.append(rebuilt.failure)

@@ -9,7 +9,7 @@ from typing import Any
 from balrog_rag.contracts.data import GameSpec, Message, Observation, Passage, Transition, digest
 from balrog_rag.contracts.events import Answered, Asked, Ended, Event, Searched, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Progress, follow, value_of
-from balrog_rag.contracts.painting import ColouredText, Painting
+from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.viewer.drawn_moments import DrawnLookups, RepeatedScreens, VisitedSquares, inventory_of
 from balrog_rag.viewer.marks import Curves, Mark, Marker
@@ -237,7 +237,7 @@ class Collector:
             self._close()
         if not at:
             self._progress_sees(seen)
-        screen, chunk = self._shown(seen.painting, observation), self._open
+        screen, chunk = self._shown(seen, observation), self._open
         if chunk.screens:
             chunk.screens.append([changes(self._screen, screen), screen.cursor, screen.picture])
         else:
@@ -268,9 +268,11 @@ class Collector:
             else:
                 follow(self._progress, after, seen.numbers)
 
-    def _shown(self, painting: Painting | None, observation: Observation | None) -> PackedScreen:
+    def _shown(self, seen: PaintedMoment, observation: Observation | None) -> PackedScreen:
+        painting = seen.painting
         if isinstance(painting, ColouredText):
-            return screen_of(painting)
+            tiles = None if seen.tiles is None else self._picture(seen.tiles)
+            return screen_of(painting)._replace(picture=tiles)
         text = observation.screen.split("\n") if observation is not None else self._screen.rows
         pictures = observation.pictures if observation is not None else ()
         image = painting or next(iter(pictures), None)

@@ -27,8 +27,10 @@ YIELDING = 10
 class Library:
     """The served episodes by index; an index is never reassigned."""
 
-    def __init__(self, paths: Sequence[Path], memory: int = MEMORY, mark: str = "") -> None:
-        self._paths, self._memory, self._mark = tuple(paths), memory, mark
+    def __init__(
+        self, paths: Sequence[Path], memory: int = MEMORY, mark: str = "", tiles: bool = False
+    ) -> None:
+        self._paths, self._memory, self._mark, self._tiles = tuple(paths), memory, mark, tiles
         self._lock = threading.Lock()
         self.episodes: list[ListedEpisode] = listed(self._paths)
         self._watched: dict[int, WatchedEpisode] = {}
@@ -136,6 +138,6 @@ class Library:
         if episode.row.get("state") == "damaged":
             raise ConfigError(str(episode.row.get("how")))
         try:
-            return WatchedEpisode(episode)
+            return WatchedEpisode(episode, self._tiles)
         except BalrogError as error:
             raise ConfigError(str(error)) from error

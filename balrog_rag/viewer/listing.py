@@ -39,11 +39,11 @@ class ListedEpisode(NamedTuple):
     episode: Episode | None = None
     """Its results, if it is an ended one of a journal."""
 
-    def source(self) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
-        """Create the source of its documents."""
+    def source(self, tiles: bool = False) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
+        """Create the source of its documents; only games that are replayed have tiles."""
         if is_recording(self.path):
             return RecordedEpisode(self.path)
-        return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path)
+        return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path, tiles)
 
 
 def listed(paths: Sequence[Path]) -> list[ListedEpisode]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
+from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.painting import Painting
 from balrog_rag.workers.inline import InlineGame
 
@@ -14,6 +15,8 @@ class PaintedMoment(NamedTuple):
 
     painting: Painting | None
     numbers: Mapping[str, int]
+    tiles: bytes | None = None
+    """The map in tiles, if they were asked for and the kind of game has any."""
 
 
 class PaintedGame(InlineGame):
@@ -22,9 +25,10 @@ class PaintedGame(InlineGame):
     A replay may be ahead of the events it reports, so rendered moments are queued in order.
     """
 
-    def __init__(self, spec: GameSpec, ttyrec: str | None = None) -> None:
+    def __init__(self, spec: GameSpec, ttyrec: str | None = None, tiles: bool = False) -> None:
         """Create and start the game, and render its first moment."""
         super().__init__(spec, ttyrec)
+        self._tiles = kind_of(spec.env).display.tiles if tiles else None
         self._moments: deque[list[PaintedMoment]] = deque([[self._seen()]])
 
     async def play(self, actions: Sequence[str | Call]) -> Sequence[Transition]:
@@ -50,17 +54,21 @@ class PaintedGame(InlineGame):
         return self._moments.popleft()
 
     def _seen(self) -> PaintedMoment:
-        return PaintedMoment(self._hosted.painted(), self._hosted.numbers)
+        painting, numbers = self._hosted.painted(), self._hosted.numbers
+        return PaintedMoment(painting, numbers, self._tiles and self._tiles(self._hosted.arrays))
 
 
 class PaintedGames:
     """Opens the single game of a replay."""
 
-    game: PaintedGame | None = None
+    def __init__(self, tiles: bool = False) -> None:
+        """With `tiles`, moments are drawn in tiles as well."""
+        self._tiles = tiles
+        self.game: PaintedGame | None = None
 
     async def open(self, spec: GameSpec, ttyrec: str | None = None) -> PaintedGame:
         """Start it."""
-        self.game = PaintedGame(spec, ttyrec)
+        self.game = PaintedGame(spec, ttyrec, self._tiles)
         return self.game
 
     def next_moments(self) -> list[PaintedMoment]:

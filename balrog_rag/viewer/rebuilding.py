@@ -23,11 +23,11 @@ BROKE_OFF = "the replay failed; see the error on the server's terminal"
 class RebuiltEpisode:
     """The episode of one journal, complete or rebuilt so far."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the journal's header; the replay starts later."""
+    def __init__(self, path: Path, tiles: bool = False) -> None:
+        """Read the journal's header; the replay starts later. `tiles`: draw them as well."""
         self._path = path
         self.header = header_of(path)
-        self._games = PaintedGames()
+        self._games = PaintedGames(tiles)
         self._cursor: FollowedJournal | None = None
         game = self.header.spec.game
         kind = kind_of(game.env)

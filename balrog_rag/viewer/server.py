@@ -41,10 +41,17 @@ SAID_EVERY = 60.0
 """Seconds between two such messages."""
 
 
-def serve(paths: Sequence[Path], port: int, browser: bool, open_to_all: bool = False, mark: str = "") -> int:
+def serve(
+    paths: Sequence[Path],
+    port: int,
+    browser: bool,
+    open_to_all: bool = False,
+    mark: str = "",
+    tiles: bool = False,
+) -> int:
     """Serve until interrupted, at low priority: a run that is being played comes first."""
     os.nice(YIELDING)
-    library = Library(paths, mark=mark)
+    library = Library(paths, mark=mark, tiles=tiles)
     token = "" if open_to_all else secrets.token_urlsafe(TOKEN_BYTES)
 
     async def run() -> None:

@@ -27,9 +27,9 @@ PAUSE = 0.02
 class WatchedEpisode:
     """One episode being rebuilt; the thread ends with the episode, or when it is no longer requested."""
 
-    def __init__(self, episode: ListedEpisode) -> None:
+    def __init__(self, episode: ListedEpisode, tiles: bool = False) -> None:
         """Start immediately."""
-        self.rebuilt = episode.source()
+        self.rebuilt = episode.source(tiles)
         self._path = episode.path
         self._read: tuple[int, int] | None = None
         self._asked = time.monotonic()

@@ -67,7 +67,7 @@ def page(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_serious(browser: Browser, page: Path, axe: str, scheme: str) -> None:
     found = []
-    for width in (1440, 400):
+    for width in (1440, 1024, 400):
         browser.size(width, scheme=scheme)
         for name, place in PAGES.items():
             browser.open(f"{page.as_uri()}#{place}", READY)

@@ -282,3 +282,18 @@ def test_a_small_loss_of_health_is_marked_only_in_danger(hp: int, marked: bool) 
     list(marker.moment(0, numbers(depth=1, hp=lost_from, max_hp=18, turn=1), None, 0.0))
     marks = marker.moment(1, numbers(depth=1, hp=hp, max_hp=18, turn=2), None, 0.0)
     assert any(mark.kind == "hurt" for mark in marks) is marked
+
+
+@pytest.mark.slow
+def test_tiles_are_added_only_where_they_are_asked_for(
+    runs: Path, found: dict[str, Any], tmp_path: Path
+) -> None:
+    assert {picture for _, _, picture in found["0/0"]["screens"]} == {None}
+    bundle.write(listed([runs / "told"])[:1], tmp_path / "tiles.html", tiles=True)
+    with_tiles = documents(tmp_path / "tiles.html")["0/0"]
+    plain = [[change, cursor] for change, cursor, _ in found["0/0"]["screens"]]
+    assert [[change, cursor] for change, cursor, _ in with_tiles["screens"]] == plain
+    numbers = {picture for _, _, picture in with_tiles["screens"]}
+    assert numbers == set(range(len(with_tiles["pictures"])))
+    assert len(numbers) > 1
+    assert all(base64.b64decode(each).startswith(b"\x89PNG") for each in with_tiles["pictures"])

@@ -44,6 +44,13 @@ MOST_SEED = 2**63 - 1
 """The largest seed that NetHack's generator accepts."""
 
 
+def drawn_tiles(arrays: Mapping[str, Any]) -> bytes:
+    """Draw the map in tiles; they are loaded by the first moment that is drawn."""
+    from balrog_rag.envs.nethack import tiles
+
+    return tiles.drawn_tiles(arrays)
+
+
 def make(spec: GameSpec, ttyrec: str | None) -> Any:
     """Create a game of NetHack."""
     from balrog_rag.envs.nethack.game import make as make_game
@@ -210,6 +217,7 @@ DISPLAY = DisplayHints(
     headline=headline,
     danger=in_danger,
     ending=ending,
+    tiles=drawn_tiles,
 )
 """Kinds that play NetHack begin with these two and replace what differs."""
 

@@ -1,6 +1,7 @@
 """The map as a picture for multimodal models: MiniHack's tiles, 16 by 16 pixels each, as PNG."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,10 +16,17 @@ _TILE = 16
 @cache
 def _tiles() -> NDArray[np.uint8]:
     """The picture of every glyph."""
-    from minihack.tiles import GlyphMapper, glyph2tile
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # its import of pkg_resources warns
+        from minihack.tiles import GlyphMapper, glyph2tile
 
     pictures = GlyphMapper().tiles
     return np.stack([pictures[tile] for tile in glyph2tile], dtype=np.uint8)
+
+
+def drawn_tiles(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Draw the map of a moment's arrays."""
+    return painter()(arrays["glyphs"])
 
 
 def painter() -> Callable[[NDArray[Any]], bytes]:

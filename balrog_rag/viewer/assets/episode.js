@@ -39,7 +39,7 @@ class EpisodePage {
       button("\u2192", "Step forward", () => this.seek(this.at + 1), "right arrow"),
       button("]", "Next mark", () => this.jump(1), "]"),
       this.range, h("label", { class: "count" }, this.number, this.total),
-      h("span", { class: "group" }, this.speedBox, button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
+      h("span", { class: "group" }, this.speedBox, this.tiles = h("button", { type: "button", hidden: true, "aria-pressed": inTiles, onclick: () => { inTiles = !inTiles; this.seek(this.at, true); } }, "Tiles"), button("Link", "Copy a link to this step", () => this.copyLink(), "c"),
         button("Markdown", "Copy this step as Markdown", () => this.copyMarkdown(), "m"), this.more()));
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this step", onkeydown: (event) => this.moveTab(event) }, TABS.map(([name, title], place) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", title: `${title} (${place + 1})`, onclick: () => this.open(name) }, title)));
@@ -128,6 +128,8 @@ class EpisodePage {
     if (this.at !== at) return;
     this.moment = moment;
     drawScreen(this.screen, moment, this.episode);
+    this.tiles.hidden = !(moment.screen.colours.length && Number.isInteger(moment.screen.picture));
+    this.tiles.setAttribute("aria-pressed", inTiles);
     this.drawLine(moment);
     this.measure();
     this.range.setAttribute("aria-valuetext", `step ${at}, ${moment.step ? moment.step.do : "the end"}`);

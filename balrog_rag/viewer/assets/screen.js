@@ -2,11 +2,15 @@
 
 function drawScreen(box, moment, episode) {
   const look = moment.screen;
-  if (look.picture !== null && look.picture !== undefined) drawPicture(box, look, episode);
+  const pictured = look.picture !== null && look.picture !== undefined;
+  if (pictured && (inTiles || !look.colours.length)) drawPicture(box, look, episode);
   else drawRows(box, look);
 }
 
+let inTiles = false; // whether maps with tiles are shown in them
+
 function drawRows(box, look) {
+  delete box.dataset.picture; // one that arrives later is not shown
   const coloured = look.colours.length > 0;
   const width = Math.max(1, ...look.rows.map((row) => row.length));
   const rows = h("pre", { class: "rows" + (coloured ? " coloured" : ""), "aria-label": "the game's screen" });
@@ -44,5 +48,5 @@ async function drawPicture(box, look, episode) {
   if (box.dataset.picture !== String(look.picture)) return; // a different moment is displayed by now
   const words = h("details", { class: "words" }, h("summary", {}, "As text"), h("pre", { class: "text" }, visible(look.rows.join("\n"))));
   words.open = box.querySelector("details.words")?.open || false;
-  fill(box, h("img", { class: "picture", src: "data:image/png;base64," + data, alt: "the game's screen as an image" }), words);
+  fill(box, h("img", { class: look.colours.length ? "picture tiles" : "picture", src: "data:image/png;base64," + data, alt: "the game's screen as an image" }), words);
 }
