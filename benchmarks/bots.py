@@ -1,26 +1,31 @@
 """Evaluate the player without a model: many games directly on the engine, by role, with intervals.
 
     python benchmarks/bots.py [--games 100] [--seed 0] [--character @] [--processes 1] [--log FILE]
+    python benchmarks/bots.py --compare FILE OTHER      # the same games of two logs, in pairs
 
-Game n of a seed has the game seeds of episode n of a run with that `run.seed`.
+Game n of a seed has the game seeds of episode n of a run with that `run.seed`. `--plan lords=false mines=3`
+sets what `agent.options` can. A log has the last messages, the hit points on arrival at each depth, and a
+digest of the keys: equal digests mean that two versions pressed the same keys. Games that a log has are not
+played again.
 """
 
 import argparse
+import hashlib
 import json
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from statistics import mean, median
+from statistics import mean, median, stdev
 
 from rich.console import Console
 from rich.table import Table
 
 from balrog_rag.bots.nethack.delver import delver
-from balrog_rag.bots.nethack.delver.state import Plan
+from balrog_rag.bots.nethack.delver.state import Plan, plan_of
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.envs.nethack.game import NetHackEngine
 from balrog_rag.envs.nethack.held_progression import HeldProgression
@@ -30,8 +35,10 @@ from balrog_rag.episode.spec import episode_name, episode_seeds
 TASK = "nle/NetHackChallenge-v0"
 KEYS, STANDSTILL = 100_000, 150
 RESAMPLES = 10_000
-XP, DEPTH, TURN, DNUM, DLEVEL = 18, 12, 20, 23, 24
+XP, DEPTH, TURN, DNUM, DLEVEL, HP, MAX_HP, HUNGER = 18, 12, 20, 23, 24, 10, 11, 21
 MINES = 2
+LAST = 12
+"""Messages kept in the log."""
 
 
 def spec(seed: int, number: int, character: str) -> GameSpec:
@@ -56,8 +63,12 @@ def _play(engine: NetHackEngine, program) -> dict:
     deepest, grown, stood, turn, pressed, ended = 1, 1, 0, -1, 0, ""
     longest, held, level = 0, HeldProgression(), 0
     events: dict[str, tuple[int, int, int]] = {}
+    arrivals: dict[int, tuple[int, int, int, int]] = {}
+    told: deque[str] = deque(maxlen=LAST)
+    digest = hashlib.sha256()
     key = next(program)
     while True:
+        digest.update(key.to_bytes(2, "little"))
         press = engine.press(key)
         pressed += 1
         if stats[11] > 0:
@@ -69,6 +80,7 @@ def _play(engine: NetHackEngine, program) -> dict:
                 level = int(stats[DEPTH])
                 held.see(moment(live), gap=False)
             longest = max(longest, stood)
+            arrivals.setdefault(level, (turn, int(stats[XP]), int(stats[HP]), int(stats[MAX_HP])))
             now = (turn, int(stats[XP]), int(stats[DEPTH]))
             if stats[DNUM] == MINES:
                 events.setdefault("mines", now)
@@ -77,6 +89,9 @@ def _play(engine: NetHackEngine, program) -> dict:
                 events.setdefault("digger", now)
                 if stats[DNUM] == 0:
                     events.setdefault("digger in main", now)
+        message = engine.arrays["message"].tobytes().split(b"\0")[0].decode("latin-1")
+        if message and not (told and told[-1] == message):
+            told.append(message)
         ended = press.ended or ("steps" if pressed >= KEYS else "no_progress" if stood >= STANDSTILL else "")
         if ended:
             break
@@ -97,7 +112,11 @@ def _play(engine: NetHackEngine, program) -> dict:
         "turns": int(live[TURN]),
         "keys": pressed,
         "longest_standstill": longest,
+        "hunger": int(live[HUNGER]),
         "events": events,
+        "arrivals": arrivals,
+        "messages": list(told),
+        "digest": digest.hexdigest()[:16],
     }
 
 
@@ -106,19 +125,34 @@ def moment(stats) -> dict[str, int]:
     return {"depth": int(stats[DEPTH]), "turn": int(stats[TURN]), "experience_level": int(stats[XP])}
 
 
-def plan_of(settings: list[str]) -> Plan:
-    pairs = (setting.split("=", 1) for setting in settings)
-    return Plan(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in ((name, json.loads(text)) for name, text in pairs)
-        }
-    )
+def settings(pairs: list[str]) -> Plan:
+    """The plan with these settings changed: NAME=VALUE, a switch or a number."""
+    return plan_of({name: json.loads(text) for name, _, text in (pair.partition("=") for pair in pairs)})
+
+
+def read(path: Path) -> dict[int, dict]:
+    """The games of a log by number."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {game["number"]: game for game in map(json.loads, lines)}
+
+
+def compare(path: Path, other: Path) -> None:
+    """Print the difference of two logs in the games that both have."""
+    first, second = read(path), read(other)
+    pairs = [(first[number], second[number]) for number in sorted(first.keys() & second.keys())]
+    equal = sum(one["digest"] == two["digest"] for one, two in pairs)
+    print(f"{len(pairs)} games in both, {equal} with the same keys")
+    for measure in ("progression", "held"):
+        change = [100 * (two[measure] - one[measure]) for one, two in pairs]
+        means = [100 * mean(pair[side][measure] for pair in pairs) for side in (0, 1)]
+        error = stdev(change) / len(change) ** 0.5
+        print(f"{measure}: {means[0]:.1f} and {means[1]:.1f} %, difference {mean(change):+.1f} ± {error:.1f}")
 
 
 def games(args: argparse.Namespace) -> Iterator[dict]:
-    run = partial(play, seed=args.seed, character=args.character, plan=plan_of(args.plan))
-    numbers = range(args.first, args.first + args.games)
+    run = partial(play, seed=args.seed, character=args.character, plan=settings(args.plan))
+    done = read(args.log) if args.log else {}
+    numbers = [number for number in range(args.first, args.first + args.games) if number not in done]
     if args.processes == 1:
         yield from map(run, numbers)
         return
@@ -160,16 +194,23 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="run.seed")
     parser.add_argument("--character", default="@")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--plan", nargs="*", default=[], help="NAME=VALUE of the player's plan, as JSON")
-    parser.add_argument("--log", type=Path, help="write each game's facts as one line of JSON")
+    parser.add_argument("--plan", nargs="*", default=[], help="NAME=VALUE of agent.options, as JSON")
+    parser.add_argument("--log", type=Path, help="append each game's facts as one line of JSON")
+    parser.add_argument(
+        "--compare", nargs=2, type=Path, metavar="FILE", help="print the paired difference of two logs"
+    )
     args = parser.parse_args()
+    if args.compare:
+        compare(*args.compare)
+        return
     played = []
     for game in games(args):
         played.append(game)
         if args.log:
             with args.log.open("a") as log:
                 log.write(json.dumps(game) + "\n")
-    report(played, Console())
+    if played:
+        report(played, Console())
 
 
 def report(played: list[dict], console: Console) -> None:

@@ -12,6 +12,7 @@ from balrog_rag.bots.nethack.delver.retreat import (
     on_base,
     retreat,
 )
+from balrog_rag.bots.nethack.delver.stand import holds_ground, take_stand
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
@@ -88,7 +89,15 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return True
     if hopeless and (yield from retreat(bot, enemies)):
         return True
-    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < TUNING.ambush
+    if (yield from _rearm(bot)):
+        return True
+    if (yield from take_stand(bot, enemies)):
+        return True
+    waits = (
+        (on_base(bot) or hopeless or holds_ground(bot, enemies))
+        and not bot.under_fire()
+        and bot.waited < TUNING.ambush
+    )
     if waits and not adjacent(player, enemies):
         bot.waited += 1
         if (yield from fighting.shoot(player, enemies)) != fighting.THREW:
@@ -100,6 +109,16 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return False
     if not adjacent(player, enemies) and told != fighting.THREW:
         bot.tire(enemies[0], TUNING.tired)
+    return True
+
+
+def _rearm(bot: Bot) -> Did:
+    """Wield a weapon in a fight, if our hands are empty after a change of form."""
+    player = bot.player
+    best = gear.best_weapon(player) if bot.on.rearm and bot.on.weapons else None
+    if best is None or any(item.wielded for item in player.world.items):
+        return False
+    yield from gear.wield(player, best)
     return True
 
 

@@ -149,6 +149,8 @@ def wanted(bot: Bot, text: str) -> bool:
         return True
     if bot.on.elbereth and surviving.writes(words) and not surviving.stylus(bot.player):
         return True
+    if bot.on.rearm and gear.is_weapon(words) and gear.unarmed(bot.player):
+        return True
     if slot_of(words):
         return gear.could_wear(bot.player, words)
     return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)
@@ -189,7 +191,7 @@ def _sells_digger(bot: Bot, place: int) -> bool:
 def collect(bot: Bot) -> Did:
     """Collect wanted items on the ground."""
     player, level = bot.player, bot.player.level
-    if not bot.on.collecting or bot.enemies() or hurrying(bot):
+    if not bot.on.collecting or bot.enemies() or hurrying(bot) or player.changed:
         return False
     goals = [place for place in level.objects if _worth_a_walk(bot, place)]
     if not goals:
@@ -220,5 +222,6 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         and not gear.digger(bot.player)
     ):
         return True
-    symbols = "/)" if bot.player.thrown else "/"
+    armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
+    symbols = "/" if armed else "/)"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

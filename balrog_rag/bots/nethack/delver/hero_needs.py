@@ -3,6 +3,7 @@
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
@@ -26,16 +27,29 @@ def needs(bot: Bot) -> Did:
         if bot.may_pray(desperate=True):
             yield from surviving.pray(player)
             return True
+    cure = player.world.item("sprig of wolfsbane", "sprigs of wolfsbane") if bot.on.rearm else None
+    if player.feverish and cure and not adjacent(player, bot.enemies()):
+        yield from surviving.eat_item(player, cure)
+        return True
     if (player.feverish or player.cursed_hands) and not bot.enemies() and bot.may_pray(CURSES):
         yield from surviving.pray(player)
         return True
-    hungry = bot.on.meals and body.hunger >= w.HUNGRY and not bot.enemies()
-    if hungry and (yield from surviving.eat(player)) == Told.ATE:
+    if _mealtime(bot) and (yield from surviving.eat(player, bot.on.larder)) == Told.ATE:
         return True
     if body.hunger >= w.WEAK and bot.may_pray(HUNGER, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
         return True
     return False
+
+
+def _mealtime(bot: Bot) -> bool:
+    """Whether to eat now: before fainting also with enemies about, since nobody who faints survives them."""
+    hunger, enemies = bot.player.body.hunger, bot.enemies()
+    if hunger < w.HUNGRY or not bot.on.meals:
+        return False
+    if not (bot.on.larder and hunger >= w.WEAK):
+        return not enemies
+    return hunger >= w.FAINTING or not adjacent(bot.player, enemies)
 
 
 def escorted(bot: Bot) -> Did:

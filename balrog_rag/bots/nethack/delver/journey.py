@@ -156,7 +156,27 @@ def _hunt(bot: Bot) -> Skill:
         told = yield from exploring.explore(bot.player, bot.alarm)
         if told != exploring.EXPLORED:
             return told
+        if _digger_about(bot):
+            return (yield from _await_digger(bot))
     return (yield from _by_stairs(bot, True, None))
+
+
+def _digger_about(bot: Bot) -> bool:
+    """Whether a monster of this level has been digging lately: it carries what we are looking for."""
+    player = bot.player
+    heard, waited = player.level.dug, player.refusals[Refusal(Act.LISTEN, player.level.place)]
+    lately = heard is not None and player.body.turn - heard < TUNING.dug_lately
+    return bot.plan.listening and lately and waited < TUNING.listen_longest
+
+
+def _await_digger(bot: Bot) -> Skill:
+    """Wait on the stairs up, if there is a way to them, for a monster that digs."""
+    player = bot.player
+    player.refusals[Refusal(Act.LISTEN, player.level.place)] += 1
+    told = yield from moving.go_to(player, stairs.known_stairs(player, False), bot.alarm)
+    if told != moving.ALARMED:
+        yield from exploring.search(player, TUNING.wait)
+    return told
 
 
 def _at_the_end(bot: Bot) -> bool:
@@ -302,6 +322,9 @@ def _uncover(bot: Bot) -> Skill:
     name = Refusal(Act.SEARCH, level.place)
     player.refusals[name] += 1
     if (yield from magic.read_map(player)) == Told.READ:
+        return "read"
+    stuck = player.refusals[name] % TUNING.stuck_reads == 0
+    if bot.plan.scrolls and stuck and (yield from magic.read_way_out(player)) == Told.READ:
         return "read"
     if player.refusals[name] > 3:
         level.dare()

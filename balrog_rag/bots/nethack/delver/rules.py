@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (needs, escorted, engulfed, battle, upkeep, eat_corpse
 def play(bot: Bot) -> Skill:
     """Play to the end of the game."""
     bot.player.world.asks, bot.player.bare_hands = True, False
-    bot.player.unknown = bot.unknown
+    bot.player.unknown, bot.player.minds_form = bot.unknown, bot.on.rearm
     yield from prepare(bot)
     yield from follow(bot, RULES, lambda: False)
     return "the game is over"

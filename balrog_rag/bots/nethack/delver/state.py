@@ -26,6 +26,7 @@ Did: TypeAlias = Generator[int, Any, bool]
 LOW, HUNGER, CURSES = "prayer_low", "prayer_hunger", "prayer_curses"
 """What a prayer is for: the switches for it."""
 
+_DWARVES = ("dwarf", "dwarf lord", "dwarf king")
 DEEP, HELD = "deep", "held"
 """What to aim at: BALROG's progression, or progression held."""
 
@@ -60,6 +61,15 @@ class Plan:
     rest_depth: int = 4
     """The deepest level on which one rests on the way down."""
     rest_until: float = 0.95
+    # Trials, off until games played in pairs speak for them (docs/notes/2026-11-players.md).
+    scrolls: bool = False
+    """Read scrolls of teleportation, or unknown ones, where no way leads on."""
+    lords: bool = False
+    """Kill peaceful dwarf lords and kings for their pick-axes, too."""
+    listening: bool = False
+    """Wait in the Mines for a monster that is heard to dig."""
+    stand: bool = False
+    """Meet several enemies where few of them can reach us."""
     on: Switches = Switches()
     """The tactics that are switched on."""
 
@@ -172,7 +182,7 @@ class Bot:
 
     def starving(self) -> bool:
         """Whether hunger will end the game soon, whatever we do."""
-        return self.player.body.hunger >= w.WEAK and not surviving.rations(self.player)
+        return self.player.body.hunger >= w.WEAK and not surviving.rations(self.player, self.on.larder)
 
     def under_fire(self) -> bool:
         """Whether we were shot at not long ago."""
@@ -206,7 +216,8 @@ class Bot:
             or player.body.hp < 0.7 * player.body.max_hp
         ):
             return []
-        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name == "dwarf"]
+        kinds = _DWARVES if self.plan.lords else _DWARVES[:1]
+        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name in kinds]
         return [
             m
             for m in found

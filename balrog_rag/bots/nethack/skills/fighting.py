@@ -231,7 +231,7 @@ def _star(place: int) -> list[int]:
 
 def missile_of(player: Player) -> str | None:
     """The letter of the best item to throw, or to shoot with the wielded launcher."""
-    if "missiles" in player.unknown:
+    if "missiles" in player.unknown or player.changed:
         return None
     hand = next((item.name for item in player.world.items if item.wielded), "")
     for item in player.world.items:

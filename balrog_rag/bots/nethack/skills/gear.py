@@ -209,7 +209,7 @@ def to_wear(player: Player) -> Item | None:
 
 def could_wear(player: Player, name: str) -> bool:
     """Whether armour of this name is harmless, and could be put on over what is worn."""
-    slot = slot_of(name)
+    slot = "" if player.changed else slot_of(name)
     worn = {item.slot for item in player.world.items if item.worn}
     if not slot or slot in worn or not any(good in name for good in GOOD_ARMOR):
         return False
@@ -233,12 +233,14 @@ def wear(player: Player, item: Item) -> Skill:
     """Put on a piece of armour."""
     player.refusals[Refusal(Act.WEAR, item.text)] += 1
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
+    if any(each.worn and each.letter == item.letter for each in player.world.items):
+        player.refusals[Refusal(Act.WEAR, item.text)] = 0  # it may have to be taken off, and put on again
     return Told.WORE
 
 
 def best_weapon(player: Player) -> Item | None:
     """The carried weapon that hits hardest."""
-    if player.role == "Monk":
+    if player.role == "Monk" or player.changed:
         return None
     launcher = _launcher(player)
     if launcher is not None and player.role == "Ranger":
@@ -254,6 +256,16 @@ def best_weapon(player: Player) -> Item | None:
         if best is None or worth > best[0]:
             best = worth, item
     return best[1] if best else None
+
+
+def unarmed(player: Player) -> bool:
+    """Whether we fight with bare hands for want of a weapon."""
+    return player.role != "Monk" and not player.changed and best_weapon(player) is None
+
+
+def is_weapon(name: str) -> bool:
+    """Whether something of this name is a weapon to wield."""
+    return any(weapon in name for weapon in WEAPONS)
 
 
 def _launcher(player: Player) -> Item | None:

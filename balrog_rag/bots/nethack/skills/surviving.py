@@ -133,33 +133,38 @@ def guarded(player: Player) -> Skill:
     return Told.GUARDED if ELBERETH.lower() in engraving(player).lower() else Told.BARE
 
 
-def rations(player: Player) -> list[Item]:
-    """Carried food that is safe to eat, the best first."""
+def rations(player: Player, lichens: bool = False) -> list[Item]:
+    """Carried food that is safe to eat, the best first; corpses of lichens never rot."""
     found = []
     for name in RATIONS:
         found += [item for item in player.world.items if _is_food(item.name, name)]
-    return found
+    return found + [item for item in player.world.items if lichens and "lichen corpse" in item.name]
 
 
 def _is_food(text: str, name: str) -> bool:
     return f" {name}" in f" {text}" and not any(word in text for word in _NO_FOOD)
 
 
-def eat(player: Player) -> Skill:
+def eat(player: Player, lichens: bool = False) -> Skill:
     """Eat a carried item."""
-    for item in rations(player):
+    for item in rations(player, lichens):
         if player.refusals[Refusal(Act.EAT, item.text)] > 3:
             continue
-        player.refusals[Refusal(Act.EAT, item.text)] += 1
-        yield from player.ask(
-            keys.EAT,
-            ("eat it", "n"),
-            ("eat one", "n"),
-            ("want to eat", item.letter),
-            ("Continue eating", "y"),
-        )
-        return Told.ATE
+        return (yield from eat_item(player, item))
     return Told.NOTHING_TO_EAT
+
+
+def eat_item(player: Player, item: Item) -> Skill:
+    """Eat this carried item."""
+    player.refusals[Refusal(Act.EAT, item.text)] += 1
+    yield from player.ask(
+        keys.EAT,
+        ("eat it", "n"),
+        ("eat one", "n"),
+        ("want to eat", item.letter),
+        ("Continue eating", "y"),
+    )
+    return Told.ATE
 
 
 def eat_corpse(player: Player, name: str) -> Skill:

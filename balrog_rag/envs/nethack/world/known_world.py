@@ -91,6 +91,8 @@ _STAIRS_UNDER_THINGS = {
     "There is a staircase up here": t.STAIRS_UP,
 }
 """Messages about stairs that the map does not show because something lies on them."""
+_DIGGING = "crashing rock"
+"""What is heard of a monster that digs: dig.c, mdig_tunnel()."""
 _BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
 
 
@@ -161,6 +163,8 @@ class World:
                 monster.attacked = True
                 if monster.peaceful:
                     monster.peaceful = None  # mistaken for another monster, or it has changed
+        if _DIGGING in message:
+            level.dug = self.body.turn
         if "Closed for inventory" in message:
             level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
         elif "(for sale" in message:

@@ -57,6 +57,8 @@ class Level:
         """Levels below the surface, counted as in the bottom lines."""
         self.pet: int | None = None
         """When a pet was last seen here."""
+        self.dug: int | None = None
+        """When somebody was last heard to dig here."""
         self._refused: set[tuple[int, int]] = set()
         self._steps: list[tuple[int, ...] | None] = [None] * t.SIZE
         self._shown: NDArray[Any] = np.full(t.SIZE, k.kinds().shows.index(k.EFFECT), np.int16)

@@ -76,6 +76,10 @@ class Player:
         """Whether a cursed item in both hands prevents writing."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
+        self.minds_form = False
+        """Whether `changed` is kept up to date."""
+        self.changed = False
+        """Whether we have turned into a were-creature, which has no hands."""
         self.bare_hands = True
         """Whether we write with a finger; the key for it is not among BALROG's."""
         self.unknown: Container[str] = ()
@@ -211,6 +215,10 @@ class Player:
             self.feverish = True
         if "You feel purified" in message:
             self.feverish = False
+        if self.minds_form and "You turn into a" in message:
+            self.changed = True
+        if "You return to" in message:
+            self.changed = False
 
     def hostiles(self, within: int = t.WIDTH) -> list[Monster]:
         """Enemies in sight, the nearest first."""

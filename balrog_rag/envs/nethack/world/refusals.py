@@ -17,14 +17,19 @@ class Act(Enum):
     """Rests on one Elbereth."""
     HOLD = auto()
     """Writings of Elbereth that did not protect."""
+    LISTEN = auto()
+    """Waits on a level for a monster that digs."""
     LOCKED = auto()
     LURE = auto()
     MAP = auto()
+    READ = auto()
     SEARCH = auto()
     """Searches of a level for any way on."""
     SEEK = auto()
     """Searches of a level for the way to the Mines."""
     SQUEEZE = auto()
+    STAND = auto()
+    """Steps to where few enemies can reach us."""
     STAIRS = auto()
     STEP = auto()
     TAKE_OFF_SHIELD = auto()

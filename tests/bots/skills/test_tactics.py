@@ -1,0 +1,138 @@
+"""Single tactics of the delver: on and off, in the same place."""
+
+from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey
+from balrog_rag.bots.nethack.delver.stand import exposure, holds_ground, take_stand
+from balrog_rag.bots.nethack.delver.state import Bot, Plan
+from balrog_rag.bots.nethack.delver.switches import Switches
+from balrog_rag.bots.nethack.skills import exploring, gear, surviving
+from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
+from tests.bots.skills.made import ROOM, made
+from tests.bots.skills.test_surviving import take
+
+
+def without(name: str) -> Plan:
+    return Plan(on=Switches(**{name: False}))
+
+
+def test_two_enemies_are_met_in_a_corner() -> None:
+    beasts = "".join(f"MONSTER:('d',\"jackal\"),{at},asleep\n" for at in ("(7,1)", "(8,2)"))
+    with made(ROOM + beasts + "BRANCH:(4,2,4,2),(0,0,0,0)\n") as game:
+        bot, off = Bot(game.player, Plan(stand=True)), Bot(game.player)
+        assert exposure(bot, game.player.here) == 8
+        assert next(take_stand(off, off.enemies()), None) is None
+        while game.run(lambda _: take_stand(bot, bot.enemies())):
+            pass
+        assert exposure(bot, game.player.here) == TUNING.nook
+        assert holds_ground(bot, bot.enemies())
+        assert not holds_ground(off, off.enemies())
+        assert not holds_ground(bot, bot.enemies()[:1])
+
+
+def test_a_digger_that_was_heard_is_awaited_for_a_while() -> None:
+    with made(ROOM) as game:
+        player = game.player
+        bot, off = Bot(player, Plan(listening=True)), Bot(player)
+        assert not journey._digger_about(bot)
+        player.world._read("You hear crashing rock.")
+        assert journey._digger_about(bot)
+        assert not journey._digger_about(off)
+        turn = player.body.turn
+        for _ in range(TUNING.listen_longest):
+            assert journey._digger_about(bot)
+            game.run(lambda _: journey._await_digger(bot))
+            player.level.dug = player.body.turn
+        assert player.body.turn - turn > TUNING.listen_longest
+        assert not journey._digger_about(bot)
+        player.refusals[Refusal(Act.LISTEN, player.level.place)] = 0
+        player.level.dug = player.body.turn - TUNING.dug_lately
+        assert not journey._digger_about(bot)
+
+
+def test_dwarf_lords_are_victims_too() -> None:
+    with made(ROOM + "MONSTER:('h',\"dwarf lord\"),(7,1),peaceful\n") as game:
+        player = game.player
+        player.world.monsters[0].peaceful, player.body.hp, player.body.max_hp = True, 90, 90
+        assert Bot(player, Plan(lords=True)).victims()
+        assert not Bot(player).victims()
+
+
+def test_armour_that_was_taken_off_is_put_on_again() -> None:
+    with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
+        player = game.player
+        game.run(take, "hard hat")
+        for _ in range(3):
+            helmet = gear.to_wear(player)
+            assert helmet
+            game.run(gear.wear, helmet)
+            assert not gear.to_wear(player)
+            game.run(Player.ask, keys.TAKE_OFF, ("want to take off", helmet.letter))
+
+
+def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
+    beasts = 'MONSTER:(\'d\',"jackal"),(8,2),asleep\nOBJECT:(\'%\',"corpse"),(5,2),montype:"lichen"\n'
+    with made(ROOM + beasts) as game:
+        player = game.player
+        bot, off = Bot(player), Bot(player, without("larder"))
+        game.run(take, "lichen corpse")
+        assert surviving.rations(player, lichens=True)
+        player.body.hunger = w.WEAK
+        assert bot.enemies()
+        assert not hero_needs._mealtime(off)
+        assert hero_needs._mealtime(bot)
+        assert not bot.starving()
+        assert off.starving()
+        game.run(surviving.eat, True)
+        assert not player.world.item("lichen corpse")
+
+
+def test_scrolls_are_read_where_no_way_leads_on() -> None:
+    with made(ROOM + "OBJECT:('?',\"teleportation\"),(5,2)\n") as game:
+        player = game.player
+        game.run(take, "scroll")
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.stuck_reads - 1
+        player.level.pushing = True
+        while game.run(exploring.explore) != exploring.EXPLORED:
+            pass
+        begun = player.world.item("scroll")
+        game.run(lambda _: journey._uncover(Bot(player)))
+        assert player.world.item("scroll") == begun
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.stuck_reads - 1
+        assert game.run(lambda _: journey._uncover(Bot(player, Plan(scrolls=True)))) == "read"
+        assert not player.world.item("scroll")
+
+
+def test_a_were_creature_has_no_hands() -> None:
+    with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
+        player = game.player
+        game.run(take, "hard hat")
+        sword = gear.best_weapon(player)
+        player._note_health("You turn into a wererat!")
+        assert not player.changed
+        player.minds_form = True
+        player._note_health("You turn into a wererat!")
+        assert not gear.best_weapon(player)
+        assert not gear.to_wear(player)
+        assert not gear.unarmed(player)
+        assert not game.run(lambda _: errands.collect(Bot(player)))
+        player._note_health("You return to human form!")
+        assert gear.best_weapon(player) == sword
+        assert gear.to_wear(player)
+
+
+def test_empty_hands_take_up_a_weapon() -> None:
+    with made(ROOM + "OBJECT:(')',\"long sword\"),(5,2)\n", character="tou-hum-neu-fem") as game:
+        player = game.player
+        bot, off = Bot(player), Bot(player, without("rearm"))
+        assert gear.unarmed(player)
+        assert not errands.wanted(off, "long sword")
+        while game.run(lambda _: errands.collect(bot)):
+            pass
+        assert not gear.unarmed(player)
+        assert next(battle._rearm(off), None) is None
+        assert game.run(lambda _: battle._rearm(bot))
+        assert next(item for item in player.world.items if item.wielded).name == "long sword"
+        assert not game.run(lambda _: battle._rearm(bot))
