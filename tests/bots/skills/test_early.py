@@ -5,7 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, journey, obstacles, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, stairs
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

@@ -5,7 +5,8 @@ from balrog_rag.bots.nethack.delver.stand import exposure, holds_ground, take_st
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, gear, surviving
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.player import Player
@@ -81,8 +82,11 @@ def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
         assert surviving.rations(player, lichens=True)
         player.body.hunger = w.WEAK
         assert bot.enemies()
+        assert hero_needs._mealtime(bot) is not bool(adjacent(player, bot.enemies()))
         assert not hero_needs._mealtime(off)
+        player.body.hunger = w.FAINTING
         assert hero_needs._mealtime(bot)
+        assert not hero_needs._mealtime(off)
         assert not bot.starving()
         assert off.starving()
         game.run(surviving.eat, True)

@@ -5,8 +5,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from balrog_rag.bots.nethack import delver, skills, tuning
-from balrog_rag.bots.nethack.tuning import CHOSEN, SOURCE, Tuning
+from balrog_rag.bots.nethack import delver, skills
+from balrog_rag.bots.nethack.skills import tuning
+from balrog_rag.bots.nethack.skills.tuning import CHOSEN, SOURCE, Tuning
 
 FOLDERS = [Path(module.__file__ or "").parent for module in (delver, skills)]
 ELSEWHERE = {"_PAGES", "_LEAP", "TRIES", "SIGHT"}

@@ -18,7 +18,7 @@ from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
 from balrog_rag.bots.nethack.skills.moving import occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

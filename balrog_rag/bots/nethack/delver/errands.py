@@ -7,7 +7,7 @@ from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.bots.nethack.skills.looking import look_here
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

@@ -15,7 +15,7 @@ from balrog_rag.bots.nethack.skills import (
 )
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place

@@ -2,7 +2,7 @@
 
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, fighting, moving
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.player import Skill

@@ -8,7 +8,7 @@ from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of, damage_a_turn, worst_a_turn
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, step
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster

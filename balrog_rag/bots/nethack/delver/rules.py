@@ -9,7 +9,7 @@ from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, looking, magic
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world.player import Skill
 
 Rule: TypeAlias = Callable[[Bot], Did]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, occupied, step
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal

@@ -9,7 +9,7 @@ from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import fighting, gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import cost_of
 from balrog_rag.bots.nethack.skills.stairs import MAIN
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.envs.nethack.world import known_world as w

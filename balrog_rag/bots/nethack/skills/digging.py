@@ -12,7 +12,7 @@ from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
 from balrog_rag.bots.nethack.skills.surviving import engrave, guarded
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

@@ -2,7 +2,7 @@
 
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level

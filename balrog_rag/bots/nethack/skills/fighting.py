@@ -9,7 +9,7 @@ from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, d
 from balrog_rag.bots.nethack.skills.looking import look_at
 from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill

@@ -3,7 +3,7 @@
 import re
 
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t

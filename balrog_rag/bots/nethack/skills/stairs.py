@@ -2,7 +2,7 @@
 
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill

@@ -7,7 +7,7 @@ from balrog_rag.bots.nethack.skills.digging import NO_TOOL
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
-from balrog_rag.bots.nethack.tuning import TUNING
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
