@@ -76,6 +76,7 @@ SHORT = {
     "ablate": ["limits.steps=2", "runner.log=none"],
 }
 CAPS = ("env.episodes=", "limits.steps=", "limits.run.", "model", "env.max_steps", "runner.")
+KEPT = ("model=scripted", "runner.shard=")
 
 
 def commands(page: Path) -> list[str]:
@@ -111,8 +112,10 @@ def playable(line: str, folder: Path) -> list[str]:
     verb, *rest = shlex.split(line)
     words = [one for word in rest for one in meant(word)]
     if verb in SHORT:
-        kept = [word for word in words if not word.startswith(CAPS) or word == "model=scripted"]
-        several = ["env.episodes=12"] if "run.ttyrec=true" in kept else []  # recordings to choose from
+        kept = [word for word in words if word.startswith(KEPT) or not word.startswith(CAPS)]
+        shared = any(word.startswith("runner.shard=") for word in kept)
+        # Recordings to choose from, and games for each shard.
+        several = ["env.episodes=12"] if shared or "run.ttyrec=true" in kept else []
         words = [*kept, *SHORT[verb], *several, *([] if "model=scripted" in kept else ["model=scripted"])]
     return [verb, *(found for word in words for found in expanded(word, folder))]
 

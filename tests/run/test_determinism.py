@@ -23,7 +23,6 @@ def test_one_or_many_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_one_eight_and_sixty_four_at_once(tmp_path: Path) -> None:
     play(tmp_path, 64, 100, 1, 8, 64)
     same_journals(tmp_path / "results/at-once-1", tmp_path / "results/at-once-8")
