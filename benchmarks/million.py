@@ -4,7 +4,8 @@
 
 Writes journals as an agent without retrieval writes them, then runs each command in a process of its own.
 `--records`: rows without journals on top of that, copies of the others under other names, so that a million
-episodes can be read without writing 6 GB of journals.
+episodes can be read without writing 6 GB of journals. `compare` takes a run of a tenth of its size beside it.
+The leaderboard and `results rebuild` read every journal, so they are measured without `--records`.
 """
 
 import argparse
@@ -14,7 +15,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -138,7 +141,7 @@ READERS = {
     "print(len(found), sum(each.progression for each in found))",
     "data frame, balrog_rag.load(RUN)": "import balrog_rag; print(balrog_rag.load(RUN).shape)",
     "report": "from balrog_rag.cli.report import main; main([str(RUN), '--out', str(RUN.parent / 'report')])",
-    "compare with a smaller run": "from balrog_rag.cli.compare import main; "
+    "compare with a tenth of its size": "from balrog_rag.cli.compare import main; "
     "main([str(RUN), str(RUN.parent / 'other')])",
     "leaderboard": "from balrog_rag.cli.leaderboard import main; "
     "main(['build', str(RUN), '--out', str(RUN.parent / 'board')])",
@@ -148,22 +151,49 @@ READERS = {
 }
 
 
-def measured(code: str, run: Path) -> tuple[float, float, str]:
-    """Seconds, peak MiB of the largest process, and the last line of what it printed."""
+GOALS = {"list": (2.0, 0), "report": (60.0, 2_000)}
+"""Wall seconds and MB for a million episodes, by the first word of what is measured."""
+
+
+class Measured(NamedTuple):
+    """What one command cost."""
+
+    wall: float
+    processor: float
+    """Seconds of processor time, of all processes."""
+    memory: float
+    """Peak MB of the largest process."""
+    said: str
+    """The last line that it printed."""
+
+
+def measured(code: str, run: Path) -> Measured:
+    """Run this code in a process of its own."""
     script = (
-        "import resource, time, pathlib\n"
+        "import resource, pathlib\n"
         f"RUN = pathlib.Path({str(run)!r})\n"
         f"{code}\n"
         "used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]\n"
-        "print(); print(max(each.ru_maxrss for each in used) / 1024)"
+        "print(); print(max(each.ru_maxrss for each in used) / 1e6 * 1024)\n"
+        "print(sum(each.ru_utime + each.ru_stime for each in used))"
     )
     began = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     seconds = time.perf_counter() - began
     if done.returncode:
-        return seconds, float("nan"), done.stderr.strip().splitlines()[-1]
-    *said, memory = done.stdout.strip().splitlines()
-    return seconds, float(memory), next((line for line in reversed(said) if line.strip()), "")
+        return Measured(seconds, nan, nan, done.stderr.strip().splitlines()[-1])
+    *said, memory, processor = done.stdout.strip().splitlines()
+    last = next((line for line in reversed(said) if line.strip()), "")
+    return Measured(seconds, float(processor), float(memory), last)
+
+
+def table_row(name: str, found: Measured) -> str:
+    """One row of the table that `main` prints."""
+    wall, memory = GOALS.get(name.split()[0].strip(","), (0.0, 0))
+    goals = [f"{wall:g} s" * bool(wall), f"{memory:,} MB" * bool(memory)]
+    goal = ", ".join(filter(None, goals))
+    cells = f"{found.wall:,.1f}", f"{found.processor:,.1f}", f"{found.memory:,.0f}", goal, found.said[:60]
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -181,17 +211,19 @@ def main() -> None:
         if not run.exists():
             began = time.perf_counter()
             write_run(run, "naive", options.episodes, options.steps, options.pack, options.records)
+            smaller = options.episodes // 10, options.steps, options.pack, options.records // 10
+            write_run(run.parent / "other", "cot", *smaller)
             print(f"written in {time.perf_counter() - began:.0f} s")
         files = [path.stat() for path in run.rglob("*") if path.is_file()]
         size = sum(each.st_blocks * 512 for each in files)
         print(
             f"{options.episodes:,} journals of {options.steps} steps: {len(files):,} files, "
-            f"{size / 2**20:,.0f} MiB"
+            f"{size / 1e6:,.0f} MB\n"
         )
+        print("| what | wall, s | processor, s | memory, MB | goal for a million | |\n" + "| --- " * 6 + "|")
         for name, code in READERS.items():
             if any(name.startswith(word) for word in options.only):
-                seconds, memory, said = measured(code, run)
-                print(f"{name:32}{seconds:>10.1f} s{memory:>10.0f} MiB   {said[:60]}", flush=True)
+                print(table_row(name, measured(code, run)), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,14 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.arms import run_folders
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun, load
-from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_lacking, measures_of
+from balrog_rag.results.scoring import (
+    PROGRESSION,
+    Scale,
+    bounds_by_env,
+    count_lacking,
+    figures_of,
+    measures_of,
+)
 from balrog_rag.results.statistics.pairing import Pairs, match
 from balrog_rag.results.statistics.pairing_gain import Pairing, pairings
 from balrog_rag.results.statistics.units import Bounds, Score
@@ -27,7 +34,7 @@ SURVIVED = Scale(
     "survived",
     "points",
     lambda episode: 0.0 if episode.outcome == Outcome.DIED else 100.0,
-    Bounds(binary=True),
+    bounds=Bounds(binary=True),
 )
 """100 for an episode that did not end in the player's death."""
 
@@ -117,8 +124,8 @@ def _duel(
 def _scores(episodes: Sequence[Episode], measure: Scale) -> list[Score]:
     """Pair by state; states of one game or world are one draw."""
     return [
-        Score(measure.of(each), each.env, each.task, each.number, each.world_name or each.game_name)
-        for each in episodes
+        Score(value, each.env, each.task, each.number, each.world_name or each.game_name)
+        for each, value in zip(episodes, figures_of(episodes, measure).tolist(), strict=True)
     ]
 
 

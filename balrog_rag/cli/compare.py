@@ -163,11 +163,11 @@ def show_look(console: "Console", found: "ArmComparison", planned: int, number: 
 
 def show_partings(console: "Console", arms: "list[Arm]") -> None:
     """Print where episodes of the same game first differ."""
-    from balrog_rag.results.divergence import partings
+    from balrog_rag.results.divergence import MOST_READ, partings
     from balrog_rag.results.terminal import say, show_table
     from balrog_rag.util.wording import many
 
-    found = partings(arms[0], arms[1])
+    found, pairs = partings(arms[0], arms[1])
     if not found:
         say(console, "the runs have no game in common.")
         return
@@ -184,4 +184,5 @@ def show_partings(console: "Console", arms: "list[Arm]") -> None:
     headings = ["episode", "step", "in", "A", "B"]
     show_table(console, "where pairs first differ", headings, rows, words=(0, 2, 3, 4))
     same = sum(one.step is None for one in found)
-    say(console, f"{many(len(found), 'pairs')}, {same} identical from beginning to end.")
+    of = f"the first {MOST_READ:,} of {many(pairs, 'pairs')} were read: " if pairs > MOST_READ else ""
+    say(console, f"{of}{many(len(found), 'pairs')}, {same} identical from beginning to end.")

@@ -78,10 +78,12 @@ class Arm(msgspec.Struct, dict=True):
 
 def by_env(episodes: Iterable[Episode]) -> dict[str, EpisodeList]:
     """Group episodes by environment, in display order."""
-    grouped: dict[str, EpisodeList] = {}
-    for episode in episodes:
-        grouped.setdefault(episode.env, EpisodeList()).append(episode)
-    return {env: grouped[env] for env in in_order(grouped)}
+    listed = episodes if isinstance(episodes, EpisodeList) else EpisodeList(episodes)
+    found = listed.arrays.env
+    envs = in_order(env for env, _ in found.counted())
+    if len(envs) < 2:
+        return dict.fromkeys(envs, listed)
+    return {env: EpisodeList(listed[place] for place in found.where(env)) for env in envs}
 
 
 def in_order(envs: Iterable[str]) -> list[str]:
@@ -112,15 +114,16 @@ def load_arms(paths: Sequence[Path], use_index: bool = True, partial: bool = Fal
 
 def refuse_copies(arm: Arm) -> None:
     """Raise an error if an episode occurs in two folders: counting it twice would overstate certainty."""
-    seen: dict[tuple[str, str], list[Path]] = {}
+    if len(arm.runs) == 1:
+        return
+    seen: dict[tuple[str, str], list[LoadedRun]] = {}
     for run in arm.runs:
         for episode in run.episodes:
-            path = run.journal(episode.name)
             others = seen.setdefault((episode.name, episode.spec_digest), [])
-            for other in others:
+            for path, other in ((each.journal(episode.name) for each in (run, that)) for that in others):
                 if journal.read_bytes(path) == journal.read_bytes(other):
                     raise RunFolderError(f"{path}: is a copy of {other}; pass only one of the two runs")
-            others.append(path)
+            others.append(run)
 
 
 def run_folders(path: Path) -> list[Path]:

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.results.episode_arrays import Coded, arrays_of, summed
 from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, Lookups
 from balrog_rag.results.statistics.censored import CensoredGame
 from balrog_rag.results.statistics.shares import Shares, compare_censored
@@ -16,19 +18,18 @@ _KILLED = re.compile(r"^killed by (?:an? |the )?", re.IGNORECASE)
 
 def outcome_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
     """Count outcomes, most frequent first."""
-    return _ranked(Counter(episode.outcome for episode in episodes))
+    return _ranked(arrays_of(episodes).coded("outcome"))
 
 
 def killer_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
     """Count killers, most frequent first, in the game's words without circumstances."""
-    return _ranked(
-        Counter(killer(str(death)) for episode in episodes if (death := episode.facts.get("death")))
-    )
+    deaths = arrays_of(episodes).mapped(lambda facts: facts.get("death"), "facts")
+    return _ranked(deaths.mapped(lambda death: killer(str(death)) if death else None))
 
 
 def cause_counts(episodes: Sequence[Episode]) -> list[tuple[str, int]]:
     """Count classes of ends, most frequent first."""
-    return _ranked(Counter(cause for episode in episodes if (cause := episode.cause)))
+    return _ranked(arrays_of(episodes).cause.mapped(lambda cause: cause or None))
 
 
 def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> Shares | None:
@@ -56,17 +57,28 @@ def killer(death: str) -> str:
     return _KILLED.sub("", death.partition(", while ")[0]).removeprefix("invisible ").strip()
 
 
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+def _ranked(values: Coded) -> list[tuple[str, int]]:
+    """How often each value occurs, most frequent first; None does not count."""
+    counts: Counter[str] = Counter()
+    for value, count in values.counted():
+        if value is not None:
+            counts[value] += count
+    return ranked(counts)
+
+
+def ranked(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Counts, the largest first."""
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def calls_by_purpose(episodes: Sequence[Episode]) -> dict[str, Calls]:
     """Sum all model calls by purpose."""
-    summed: dict[str, Calls] = {}
-    for episode in episodes:
-        for purpose, calls in episode.calls.items():
-            summed.setdefault(purpose, Calls()).add(calls)
-    return dict(sorted(summed.items()))
+    arrays = arrays_of(episodes)
+    return {
+        purpose: Calls(*(summed(arrays.calls(field, purpose)) for field in Calls.__struct_fields__))
+        for purpose in arrays.purposes
+        if arrays.inner("calls", purpose, "count")[1].any()
+    }
 
 
 class RetrievalShare(msgspec.Struct, frozen=True):
@@ -106,7 +118,8 @@ class RetrievalShare(msgspec.Struct, frozen=True):
 
 def never_searched(episodes: Sequence[Episode]) -> str:
     """Warn, with reasons, if retrieval was on but never searched; otherwise empty."""
-    on = [episode for episode in episodes if (episode.agent.get("retrieval") or {}).get("enabled")]
+    enabled = arrays_of(episodes).mapped(_retrieves, "agent").array().astype(bool)
+    on = [episodes[place] for place in enabled.nonzero()[0].tolist()]
     steps = sum(episode.steps for episode in on)
     if not steps or any(episode.lookups.count for episode in on):
         return ""
@@ -115,7 +128,7 @@ def never_searched(episodes: Sequence[Episode]) -> str:
         lookups.add(episode.lookups)
     due, reasons = (
         sum(lookups.ends.values()),
-        ", ".join(f"{word} {n}" for word, n in _ranked(Counter(lookups.ends))),
+        ", ".join(f"{word} {n}" for word, n in ranked(lookups.ends)),
     )
     why = (
         f"{due:,} of {due:,} look-ups had no query to search for ({reasons})"
@@ -125,13 +138,18 @@ def never_searched(episodes: Sequence[Episode]) -> str:
     return f"retrieval never searched: {why}; these are scores without retrieval"
 
 
+def _retrieves(agent: Mapping[str, Any]) -> bool:
+    return bool((agent.get("retrieval") or {}).get("enabled"))
+
+
 def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
     """Summarise retrieval in these episodes; None if there were no look-ups."""
+    arrays = arrays_of(episodes)
+    if not arrays.lookups("count").any() and not any(name[0] == "ends" for name in arrays.names("lookups")):
+        return None
     lookups = Lookups()
     for episode in episodes:
         lookups.add(episode.lookups)
-    if not lookups.count and not lookups.ends:
-        return None
     whole, serving = Calls(), Calls()
     for purpose, calls in calls_by_purpose(episodes).items():
         whole.add(calls)

@@ -11,6 +11,7 @@ from balrog_rag.contracts.registry import nearest
 from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arms
 from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
+from balrog_rag.results.episode_arrays import arrays_of
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.planned_looks import decided_look, stopped_by_verdict
 from balrog_rag.results.recorded_provenance import different_packages
@@ -76,7 +77,14 @@ def one_arm(path: Path, partial: bool = False) -> Arm:
 
 def refuse_disjoint_tasks(arms: Sequence[Arm]) -> None:
     """Raise an error if two arms have no task in common."""
-    ours, theirs = ({f"{episode.env}/{episode.task}" for episode in arm.episodes} for arm in arms)
+    ours, theirs = (
+        {
+            f"{env}/{task}"
+            for env, episodes in arm.by_env().items()
+            for task, _ in episodes.arrays.task.counted()
+        }
+        for arm in arms
+    )
     if ours and theirs and not ours & theirs:
         raise ConfigError(
             f"{arms[0].name} and {arms[1].name} share no task, so nothing can be compared: "
@@ -98,13 +106,23 @@ def duel(ours: Arm, theirs: Arm, measure: Scale = PROGRESSION, wanted: float | N
     our_episodes, their_episodes = comparable(ours, theirs)
     our_envs, their_envs = by_env(our_episodes), by_env(their_episodes)
     shared = [env for env in our_envs if env in their_envs]
-    environments = {env: judged(our_envs[env], their_envs[env], names, measure, wanted) for env in shared}
+    known: dict[tuple[int, int], Comparison] = {}
+
+    def verdict(mine: Sequence[Episode], yours: Sequence[Episode]) -> Comparison:
+        """The verdict on a part of the episodes; a part as large as the whole is the whole."""
+        sizes = len(mine), len(yours)
+        if sizes == (len(our_episodes), len(their_episodes)) and sizes in known:
+            return known[sizes]
+        known[sizes] = judged(mine, yours, names, measure, wanted)
+        return known[sizes]
+
+    whole = verdict(our_episodes, their_episodes)
+    environments = {env: verdict(our_envs[env], their_envs[env]) for env in shared}
     tasks = {
-        f"{env}/{task}": judged(mine, yours, names, measure, wanted)
+        f"{env}/{task}": verdict(mine, yours)
         for env in shared
         for task, mine, yours in _by_task(our_envs[env], their_envs[env])
     }
-    whole = judged(our_episodes, their_episodes, names, measure, wanted)
     return ArmComparison(noting_conditions(whole, ours, theirs), environments, tasks)
 
 
@@ -174,7 +192,7 @@ def judged(
     measure: Scale = PROGRESSION, wanted: float | None = None, family: int = 1, plan: bool = True,
 ) -> Comparison:  # fmt: skip
     """The verdict on two sets of episodes, in a family of `family` comparisons."""
-    envs = sorted({episode.env for episode in (*ours, *theirs)})
+    envs = sorted({env for arm in (ours, theirs) for env, _ in arrays_of(arm).env.counted()})
     bounds = bounds_by_env(envs, measure)
     mine, yours = scores(ours, measure), scores(theirs, measure)
     made = compare(mine, yours, names, measure.name, measure.unit, bounds, wanted, family=family, plan=plan)
@@ -222,13 +240,10 @@ def _untested(ours: float, theirs: float) -> list[str]:
 def _by_task(
     ours: Sequence[Episode], theirs: Sequence[Episode]
 ) -> list[tuple[str, list[Episode], list[Episode]]]:
-    tasks = sorted({episode.task for episode in ours} & {episode.task for episode in theirs})
+    mine, yours = arrays_of(ours).task, arrays_of(theirs).task
+    tasks = sorted({task for task, _ in mine.counted()} & {task for task, _ in yours.counted()})
     return [
-        (
-            task,
-            [episode for episode in ours if episode.task == task],
-            [episode for episode in theirs if episode.task == task],
-        )
+        (task, [ours[at] for at in mine.where(task)], [theirs[at] for at in yours.where(task)])
         for task in tasks
     ]
 

@@ -1,7 +1,6 @@
 """Find where two episodes of the same game first differ."""
 
 from itertools import zip_longest
-from pathlib import Path
 
 import msgspec
 
@@ -10,6 +9,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.runs import LoadedRun
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -25,36 +25,42 @@ class Divergence(msgspec.Struct, frozen=True):
     """What differs: action, screen, or that one has ended."""
 
 
-def partings(ours: Arm, theirs: Arm) -> list[Divergence]:
-    """Compare all pairs of episodes of the same game, in order; pairs with a missing journal are skipped."""
-    theirs_by_game: dict[tuple[str, str, str], list[tuple[Path, Episode]]] = {}
-    for path, episode in _journals(theirs):
-        theirs_by_game.setdefault(_game(episode), []).append((path, episode))
+MOST_READ = 2_000
+"""Pairs whose journals are read; of more, a run of a million episodes would take hours."""
+
+
+def partings(ours: Arm, theirs: Arm) -> tuple[list[Divergence], int]:
+    """Compare the first pairs of episodes of the same game, in order; also return how many pairs there are.
+
+    Pairs with a missing journal are skipped.
+    """
+    theirs_by_game: dict[tuple[str, str, str], list[tuple[LoadedRun, Episode]]] = {}
+    for run, episode in reversed(_episodes(theirs)):
+        theirs_by_game.setdefault(_game(episode), []).append((run, episode))
     found = []
-    for path, episode in _journals(ours):
-        partners = theirs_by_game.get(_game(episode), [])
-        if partners:
-            their_path, partner = partners.pop(0)
-            found.append((episode.name, partner.name, path, their_path))
-    return [parting for names in found if (parting := _first_difference(*names))]
+    for run, episode in _episodes(ours):
+        if partners := theirs_by_game.get(_game(episode)):
+            found.append(((run, episode), partners.pop()))
+    return [parting for pair in found[:MOST_READ] if (parting := _first_difference(*pair))], len(found)
 
 
-def _journals(arm: Arm) -> list[tuple[Path, Episode]]:
-    return [(run.journal(episode.name), episode) for run in arm.runs for episode in run.episodes]
+def _episodes(arm: Arm) -> list[tuple[LoadedRun, Episode]]:
+    return [(run, episode) for run in arm.runs for episode in run.episodes]
 
 
 def _game(episode: Episode) -> tuple[str, str, str]:
     return episode.env, episode.task, episode.game_name
 
 
-def _first_difference(ours: str, theirs: str, our_path: Path, their_path: Path) -> Divergence | None:
+def _first_difference(mine: tuple[LoadedRun, Episode], yours: tuple[LoadedRun, Episode]) -> Divergence | None:
+    ours, theirs = mine[1].name, yours[1].name
     try:
-        steps = [journal.read(path).steps for path in (our_path, their_path)]
+        steps = [journal.read(run.journal(episode.name)).steps for run, episode in (mine, yours)]
     except JournalError:
         return None
-    for n, (mine, yours) in enumerate(zip_longest(*steps)):
-        if what := _difference(mine, yours):
-            return Divergence(ours, theirs, n, mine.taken if mine else "", yours.taken if yours else "", what)
+    for n, (one, other) in enumerate(zip_longest(*steps)):
+        if what := _difference(one, other):
+            return Divergence(ours, theirs, n, one.taken if one else "", other.taken if other else "", what)
     return Divergence(ours, theirs, None)
 
 

@@ -19,7 +19,7 @@ BLOCK = 256
 MOST_NAMES = 200
 """Most names in a mapping of numbers for which each name has an array of its own."""
 _LEVEL = 1
-_SEPARATOR = "\x1f"
+SEPARATOR = "\x1f"
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -53,11 +53,11 @@ class Numbers:
     """Integers, floats or booleans."""
 
     def __init__(self, stored: _Packed, of: Any) -> None:
-        self._bytes = memoryview(zlib.decompress(stored.parts[0])).cast(stored.names)
+        self.array = memoryview(zlib.decompress(stored.parts[0])).cast(stored.names)
         self._bool = of is bool
 
     def __getitem__(self, row: int) -> Any:
-        value = self._bytes[row]
+        value = self.array[row]
         return bool(value) if self._bool else value
 
     @staticmethod
@@ -128,10 +128,11 @@ class NamedNumbers:
             )
         }
         self._numbers: dict[str, list[Any] | memoryview] = {}
+        self._arrays: dict[str, tuple[Any, Any]] = {}
 
     def numbers(self, *path: str) -> Sequence[Any] | memoryview | None:
         """Return the numbers under a name; None if no row has it, and the value None where a row lacks it."""
-        name = _SEPARATOR.join(path)
+        name = SEPARATOR.join(path)
         if name not in self._stored:
             return None
         if name not in self._numbers:
@@ -143,10 +144,23 @@ class NamedNumbers:
             self._numbers[name] = values
         return self._numbers[name]
 
+    def array(self, *path: str) -> tuple[Any, Any] | None:
+        """Return the numbers under a name as an array, and which rows have it (None: all); None if no row."""
+        import numpy as np
+
+        name = SEPARATOR.join(path)
+        if name not in self._stored:
+            return None
+        if name not in self._arrays:
+            kind, data, mask = self._stored[name]
+            there = np.frombuffer(zlib.decompress(mask), dtype=bool) if mask else None
+            self._arrays[name] = _small(np.frombuffer(zlib.decompress(data), dtype=kind)), there
+        return self._arrays[name]
+
     @property
     def paths(self) -> list[tuple[str, ...]]:
         """The names that occur."""
-        return [tuple(name.split(_SEPARATOR)) for name in self._stored]
+        return [tuple(name.split(SEPARATOR)) for name in self._stored]
 
     def __getitem__(self, row: int) -> Any:
         if self._all is None:
@@ -164,7 +178,7 @@ class NamedNumbers:
     def pack(values: Sequence[Any], of: Any) -> _Packed:
         """Store an array for each name; as blocks if there are too many names, or one with a separator."""
         try:
-            rows = [_flat(value) for value in values]
+            rows = [flat(value) for value in values]
         except _SeparatorInNameError:
             return Blocks.pack(values, of)
         names = dict.fromkeys(name for row in rows for name in row)
@@ -180,6 +194,17 @@ class NamedNumbers:
             made.names.append((name, kind))
             made.parts += [*_array(numbers, kind).parts, b"" if all(there) else zlib.compress(there, _LEVEL)]
         return made
+
+
+def _small(values: Any) -> Any:
+    """The same numbers in little memory: most names have one number in all rows, or small ones."""
+    import numpy as np
+
+    if len(values) and (values == values[0]).all():
+        return np.broadcast_to(values[:1].copy(), len(values))
+    if values.dtype.kind == "i" and max(-int(values.min()), int(values.max())) < 2**31:
+        return values.astype(np.int32)
+    return values
 
 
 class Names:
@@ -211,14 +236,16 @@ class GameColumn:
     """Games: what is the same in all of them shared, seeds in arrays."""
 
     def __init__(self, stored: _Packed, of: Any) -> None:
-        self._specs: list[GameSpec] = msgspec.convert(stored.names, list[GameSpec])
+        self.specs: list[GameSpec] = msgspec.convert(stored.names, list[GameSpec])
         codes, *seeds = [memoryview(zlib.decompress(part)) for part in stored.parts]
-        self._codes = codes.cast("i")
-        self._core, self._disp, self._lgen = (each.cast("q") for each in seeds)
+        self.codes = codes.cast("i")
+        self.seeds = tuple(each.cast("q") for each in seeds)
+        """Arrays of core, disp and lgen; the last is NO_SEED if there is none."""
+        self._core, self._disp, self._lgen = self.seeds
 
     def __getitem__(self, row: int) -> GameSpec:
-        spec, lgen = self._specs[self._codes[row]], self._lgen[row]
-        seeds = Seeds(self._core[row], self._disp[row], None if lgen == _NO_SEED else lgen)
+        spec, lgen = self.specs[self.codes[row]], self._lgen[row]
+        seeds = Seeds(self._core[row], self._disp[row], None if lgen == NO_SEED else lgen)
         return GameSpec(spec.env, spec.task, seeds, spec.max_steps, spec.options, spec.programs, spec.version)
 
     @staticmethod
@@ -226,14 +253,14 @@ class GameColumn:
         """Store games; as blocks if hardly two share anything."""
         bare = [msgspec.structs.replace(game, seeds=Seeds(0, 0)) for game in values]
         shared = Repeated.pack(bare, of)
-        lgens = [_NO_SEED if game.seeds.lgen is None else game.seeds.lgen for game in values]
-        if shared.how != "repeated" or sum(lgen == _NO_SEED for lgen in lgens) not in (0, len(lgens)):
+        lgens = [NO_SEED if game.seeds.lgen is None else game.seeds.lgen for game in values]
+        if shared.how != "repeated" or sum(lgen == NO_SEED for lgen in lgens) not in (0, len(lgens)):
             return Blocks.pack(values, of)
         seeds = ([game.seeds.core for game in values], [game.seeds.disp for game in values], lgens)
         return _Packed("games", shared.parts + [_array(each, "q").parts[0] for each in seeds], shared.names)
 
 
-_NO_SEED = -(2**63)
+NO_SEED = -(2**63)
 _WAYS: Mapping[str, Any] = {
     "numbers": Numbers,
     "repeated": Repeated,
@@ -252,16 +279,16 @@ class _SeparatorInNameError(Exception):
     """A name in a journal contains the separator, which no game does."""
 
 
-def _flat(value: Any, before: str = "") -> dict[str, Any]:
+def flat(value: Any, before: str = "") -> dict[str, Any]:
     """Flatten mappings and structs of numbers, at most one inside the other."""
     if isinstance(value, msgspec.Struct):
         value = {name: getattr(value, name) for name in value.__struct_fields__}
     made: dict[str, Any] = {}
     for name, inner in value.items():
-        if _SEPARATOR in name:
+        if SEPARATOR in name:
             raise _SeparatorInNameError
         if isinstance(inner, (dict, msgspec.Struct)):  # a check against Mapping takes ten times as long
-            made.update(_flat(inner, f"{before}{name}{_SEPARATOR}"))
+            made.update(flat(inner, f"{before}{name}{SEPARATOR}"))
         else:
             made[f"{before}{name}"] = inner
     return made

@@ -2,19 +2,23 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import islice
-from math import isnan, nan
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
-from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
 from balrog_rag.results import run_folder, user_statistics
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episode_arrays import BARE_GAME, Coded, EpisodeArrays
+from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.util.files import FileNotWritten, replacing
 from balrog_rag.util.spreadsheet import harmless
 
@@ -23,62 +27,110 @@ ROWS_AT_ONCE = 20_000
 PURPOSES = ("act", "query", "summary", "rerank", "other")
 
 
+TableColumn: TypeAlias = Coded | NDArray[Any] | list[Any]
+
+
 def row(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
     """One episode's values by name; names and order are the same for all episodes of these kinds."""
-    found = _own_columns(episode, kinds)
-    return {**found, **user_statistics.columns(episode, [kind.name for kind in kinds], found)}
+    return {name: plain(column)[0] for name, column in columns_of([episode], kinds).items()}
 
 
-def _own_columns(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
-    total, lookups, calls = episode.total, episode.lookups, episode.calls
+def columns_of(episodes: Sequence[Episode], kinds: Sequence[EnvironmentKind]) -> dict[str, TableColumn]:
+    """The values of these episodes by name, as `row` has them."""
+    arrays = EpisodeArrays(episodes)
+    found = _own_columns(arrays, kinds)
+    return {**found, **user_statistics.columns(episodes, [kind.name for kind in kinds], found)}
+
+
+def plain(column: TableColumn) -> list[Any]:
+    """The values of a column as Python objects."""
+    values = column.array() if isinstance(column, Coded) else column
+    return values if isinstance(values, list) else values.tolist()
+
+
+def _own_columns(arrays: EpisodeArrays, kinds: Sequence[EnvironmentKind]) -> dict[str, TableColumn]:
+    seeds, total, lookups = arrays.seeds, arrays.total, arrays.lookups
+    cause, unseen = arrays.cause, arrays.unseen
+    segments = arrays.numbers("segments")
     return {
-        "episode": episode.name,
-        "env": episode.env,
-        "task": episode.task,
-        "agent": episode.agent_name,
-        "model": episode.asked_model.get("name", ""),
-        "answered_by": ", ".join(episode.answered_by),
-        "core_seed": episode.game.seeds.core,
-        "disp_seed": episode.game.seeds.disp,
-        "lgen_seed": episode.game.seeds.lgen,
-        "options": json_text(episode.game.options),
-        "outcome": episode.outcome,
-        "ended_by": episode.ended_by,
-        "cause": episode.cause,
-        "preventable": episode.preventable,
-        "progression_percent": episode.percent,
-        "highest_achievement": episode.highest or "",
-        **_measures(episode, kinds),
-        "steps": episode.steps,
-        "key_presses": episode.keys,
-        "invalid_actions": episode.invalid,
-        "return": episode.total_reward,
-        "seconds_waiting": episode.seconds,
-        "calls": total.count,
-        "input_tokens": None if total.unseen else total.input,
-        "output_tokens": None if total.unseen else total.output,
-        "cached_tokens": total.cached,
-        "reasoning_tokens": total.reasoning,
-        "dollars": total.dollars,
-        "unpriced_calls": total.unpriced,
-        **{f"{purpose}_calls": calls[purpose].count if purpose in calls else 0 for purpose in PURPOSES},
-        "searches": lookups.count,
-        "search_hits": lookups.hits,
-        "different_queries": lookups.queries,
-        "steps_with_search": lookups.steps,
-        "steps_using_passages": lookups.used,
-        "forked": episode.forked,
-        "spec_digest": episode.spec_digest,
-        "segments": episode.segments or None,
+        "episode": arrays.values("name"),
+        "env": arrays.env,
+        "task": arrays.task,
+        "agent": arrays.mapped(agent_name, "agent"),
+        "model": arrays.asked_model.mapped(lambda model: model.get("name", "")),
+        "answered_by": arrays.mapped(", ".join, "answered_by"),
+        "core_seed": seeds[0],
+        "disp_seed": seeds[1],
+        "lgen_seed": seeds[2],
+        "options": arrays.mapped(lambda game: json_text(game.options), BARE_GAME),
+        "outcome": arrays.coded("outcome"),
+        "ended_by": arrays.ended_by,
+        "cause": cause,
+        "preventable": arrays.preventable,
+        "progression_percent": arrays.percent,
+        "highest_achievement": arrays.mapped(lambda highest: highest or "", "highest"),
+        **_measures(arrays, kinds),
+        "steps": arrays.numbers("steps"),
+        "key_presses": arrays.numbers("keys"),
+        "invalid_actions": arrays.numbers("invalid"),
+        "return": arrays.numbers("total_reward"),
+        "seconds_waiting": arrays.seconds,
+        "calls": total("count"),
+        "input_tokens": _unless(unseen, total("input")),
+        "output_tokens": _unless(unseen, total("output")),
+        "cached_tokens": total("cached"),
+        "reasoning_tokens": total("reasoning"),
+        "dollars": total("dollars"),
+        "unpriced_calls": total("unpriced"),
+        **{f"{purpose}_calls": arrays.calls("count", purpose) for purpose in PURPOSES},
+        "searches": lookups("count"),
+        "search_hits": lookups("hits"),
+        "different_queries": lookups("queries"),
+        "steps_with_search": lookups("steps"),
+        "steps_using_passages": arrays.lookups_used,
+        "forked": arrays.coded("forked"),
+        "spec_digest": arrays.values("spec_digest"),
+        "segments": _unless(segments == 0, segments),
     }
 
 
-def _measures(episode: Episode, kinds: Sequence[EnvironmentKind]) -> dict[str, Any]:
+def _unless(unknown: NDArray[np.bool_], values: NDArray[Any]) -> TableColumn:
+    """The values, None where they are unknown."""
+    if not unknown.any():
+        return values
+    if unknown.all():
+        return Coded(np.zeros(len(values), dtype=np.int64), [None])
+    found = values.astype(object)
+    found[unknown] = None
+    return found
+
+
+def _measures(arrays: EpisodeArrays, kinds: Sequence[EnvironmentKind]) -> dict[str, TableColumn]:
     """The measures of these kinds of game; blank for an episode of another kind."""
-    own = {measure.name: measure for measure in kind_of(episode.env).scoring.measures}
-    names = dict.fromkeys(measure.name for kind in kinds for measure in kind.scoring.measures)
-    found = {name: episode.measured(own[name]) for name in names if name in own}
-    return {name: None if isnan(value := found.get(name, nan)) else value for name in names}
+    found: dict[str, TableColumn] = {}
+    for name in dict.fromkeys(measure.name for kind in kinds for measure in kind.scoring.measures):
+        own = {
+            env: next((each for each in kind_of(env).scoring.measures if each.name == name), None)
+            for env, _ in arrays.env.counted()
+        }
+        found[name] = _measure(arrays, own)
+    return found
+
+
+def _measure(arrays: EpisodeArrays, own: Mapping[str, Measure | None]) -> TableColumn:
+    """One measure, by environment; environments define those of one name independently."""
+    different = list(dict.fromkeys(own.values()))
+    if len(different) == 1:
+        if (measure := different[0]) is None:
+            return _unless(np.ones(len(arrays), dtype=bool), np.zeros(len(arrays)))
+        values = arrays.measured(measure)
+        return _unless(np.isnan(values), values)
+    made = np.full(len(arrays), None, dtype=object)
+    for env, measure in own.items():
+        if measure is not None:
+            values, mine = arrays.measured(measure), arrays.env.array() == env
+            made[mine & ~np.isnan(values)] = values[mine & ~np.isnan(values)].astype(object)
+    return made
 
 
 def json_text(value: Any) -> str:
@@ -93,37 +145,72 @@ def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
 
 def csv_text(rows: Iterable[dict[str, Any]]) -> str:
     """Format rows as CSV that is safe for terminals and spreadsheets."""
-    return "".join(csv_lines(rows))
+    listed = list(rows)
+    return "".join(
+        csv_lines([{name: [each[name] for each in listed] for name in listed[0]}] if listed else [])
+    )
 
 
-def csv_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Format rows as CSV one by one: those of a million episodes do not fit into memory together."""
+def csv_lines(tables: Iterable[Mapping[str, TableColumn]]) -> Iterator[str]:
+    """Format tables of the same columns as one CSV, safe for terminals and spreadsheets."""
+    names: list[str] = []
+    for table in tables:
+        if not names:
+            names = list(table)
+            yield ",".join(map(_csv_value, names)) + "\n"
+        # A statistic of the user's that fails is left out of later tables.
+        blank = [""] * len(plain(next(iter(table.values()))))
+        cells = [_csv_cells(table[name]) if name in table else blank for name in names]
+        lines = map(",".join, zip(*cells, strict=True))
+        yield "".join(f"{line}\n" for line in lines)
+
+
+def _csv_cells(column: TableColumn) -> list[str]:
+    if isinstance(column, Coded):
+        return plain(column.mapped(_csv_cell))
+    if isinstance(column, list) or column.dtype.kind not in "if":
+        return list(map(_csv_cell, plain(column)))
+    return list(map(repr, column.tolist()))
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9/._-]*")
+
+
+def _csv_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        if _PLAIN.fullmatch(value):
+            return value
+        value = harmless(value)
+    elif type(value) in (int, float):
+        return repr(value)
+    return _csv_value(value)
+
+
+def _csv_value(value: Any) -> str:
     out = io.StringIO()
-    writer: csv.DictWriter[str] | None = None
-    for each in rows:
-        if writer is None:
-            writer = csv.DictWriter(out, list(each), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow({key: _cell(value) for key, value in each.items()})
-        yield out.getvalue()
-        out.seek(0)
-        out.truncate()
-
-
-def _cell(value: Any) -> Any:
-    return harmless(value) if isinstance(value, str) else value
+    csv.writer(out, lineterminator="\n").writerow([value, ""])  # alone, an empty cell would be quoted
+    return out.getvalue()[:-2]
 
 
 def episodes_csv(episodes: Sequence[Episode]) -> str:
     """Format these episodes as CSV."""
-    kinds = kinds_of(episodes)
-    return csv_text(row(episode, kinds) for episode in episodes)
+    return "".join(csv_lines(tables_of(episodes)))
+
+
+def tables_of(
+    episodes: Sequence[Episode], kinds: Sequence[EnvironmentKind] | None = None
+) -> Iterator[dict[str, TableColumn]]:
+    """Tables of these episodes, each of as many rows as fit into memory together."""
+    own = kinds_of(episodes) if kinds is None else kinds
+    for at in range(0, len(episodes), ROWS_AT_ONCE):
+        yield columns_of(episodes[at : at + ROWS_AT_ONCE], own)
 
 
 def write_csv(path: Path, episodes: Sequence[Episode]) -> None:
     """Write these episodes as CSV."""
-    kinds = kinds_of(episodes)
-    write_lines(path, csv_lines(row(episode, kinds) for episode in episodes))
+    write_lines(path, csv_lines(tables_of(episodes)))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -150,15 +237,64 @@ def require_parquet() -> None:
         raise ConfigError("Parquet: pyarrow is not installed; pip install 'balrog_rag[parquet]'")
 
 
-def write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows as Parquet."""
-    require_parquet()
+def write_tables(path: Path, tables: Iterable[Mapping[str, TableColumn]], kinds: Sequence[str]) -> None:
+    """Write tables as `path`.csv and `path`.parquet if `kinds` contains these; nothing without tables."""
+    left = iter(tables)
+    if (first := next(left, None)) is None:
+        return
+    parts = []
+
+    def kept() -> Iterator[Mapping[str, TableColumn]]:
+        for table in chain([first], left):
+            if "parquet" in kinds:
+                parts.append(_compressed(table))
+            yield table
+
+    if "csv" in kinds:
+        write_lines(path.with_suffix(".csv"), csv_lines(kept()))
+    elif "parquet" in kinds:
+        deque(kept(), maxlen=0)
+    if "parquet" in kinds:
+        _write_parquet(path.with_suffix(".parquet"), parts)
+
+
+def _write_parquet(path: Path, parts: Sequence[Any]) -> None:
+    """Write compressed tables as one file, with the types that fit all of them."""
     import pyarrow
     from pyarrow import parquet
 
-    left, parts = iter(rows), []
-    while part := list(islice(left, ROWS_AT_ONCE)):
-        parts.append(pyarrow.Table.from_pylist(part))
+    schema = pyarrow.unify_schemas([_opened(part).schema for part in parts], promote_options="permissive")
     sink = io.BytesIO()
-    parquet.write_table(pyarrow.concat_tables(parts, promote_options="permissive"), sink)
+    with parquet.ParquetWriter(sink, schema) as writer:
+        for part in parts:
+            alike = [schema.empty_table(), _opened(part)]
+            writer.write_table(pyarrow.concat_tables(alike, promote_options="permissive"))
     run_folder.write_bytes(path, sink.getvalue())
+
+
+def _arrow_column(column: TableColumn) -> Any:
+    import pyarrow
+
+    if isinstance(column, Coded):
+        return pyarrow.array(column.values).take(pyarrow.array(column.codes))
+    return pyarrow.array(
+        column if isinstance(column, list) or column.dtype.kind in "ifb" else column.tolist()
+    )
+
+
+def _compressed(columns: Mapping[str, TableColumn]) -> Any:
+    """A table in Arrow's stream format."""
+    import pyarrow
+
+    table = pyarrow.table({name: _arrow_column(column) for name, column in columns.items()})
+    sink = pyarrow.BufferOutputStream()
+    options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
+    with pyarrow.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _opened(stored: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.ipc.open_stream(stored).read_all()

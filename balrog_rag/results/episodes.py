@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,6 +12,9 @@ from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.results.statistics.draw_keys import DrawKeys
+
+if TYPE_CHECKING:
+    from balrog_rag.results.episode_arrays import EpisodeArrays
 
 ENDED_BY_GAME = frozenset(
     {
@@ -273,6 +276,13 @@ def calls_together(calls: Mapping[str, Calls]) -> Calls:
 
 class EpisodeList(list[Episode]):
     """Episodes of which every measure is computed: what all measures need is computed once."""
+
+    @cached_property
+    def arrays(self) -> "EpisodeArrays":
+        """Their values as arrays."""
+        from balrog_rag.results.episode_arrays import EpisodeArrays  # it needs the classes of this module
+
+        return EpisodeArrays(self)
 
     @cached_property
     def draw_keys(self) -> DrawKeys:

@@ -5,14 +5,13 @@ episodes("results/A", "results/SWEEP").groupby("agent").progression_percent.desc
 steps("results/A/ENV/TASK/TASK_run_00.journal.jsonl").plot("n", "hp")
 """
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Lookup, Start, Step
 from balrog_rag.results.arms import run_folders
-from balrog_rag.results.episode_table import ROWS_AT_ONCE, kinds_of, row
+from balrog_rag.results.episode_table import kinds_of, plain, tables_of
 from balrog_rag.results.runs import load
 
 if TYPE_CHECKING:
@@ -29,8 +28,11 @@ def episodes(*runs: str | Path) -> "DataFrame":
     folders = [folder for run in runs for folder in run_folders(Path(run))]
     loaded = [(run.name, load(run).episodes) for run in folders]
     kinds = kinds_of(episode for _, episodes in loaded for episode in episodes)
-    rows = ({"run": run, **row(episode, kinds)} for run, episodes in loaded for episode in episodes)
-    parts = [DataFrame(part) for part in iter(lambda: list(islice(rows, ROWS_AT_ONCE)), [])]
+    parts = [
+        DataFrame({"run": run, **{name: plain(column) for name, column in table.items()}}).convert_dtypes()
+        for run, episodes in loaded
+        for table in tables_of(episodes, kinds)
+    ]
     whole = concat(parts, ignore_index=True) if len(parts) > 1 else parts[0] if parts else DataFrame()
     return whole.convert_dtypes()
 

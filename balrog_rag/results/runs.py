@@ -226,6 +226,12 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
     return _sorted_out(run, frozen, segments, fresh)
 
 
+def state_of(run: Path) -> object:
+    """The files that a run is read from, with sizes and times: while these are equal, so is its content."""
+    sources = [run / run_folder.CONFIG, run / run_folder.FORKED, run / run_folder.SHARD]
+    return [(path, *_stat(path)) for path in (*sources, *packs_in(run), *run_folder.journal_files(run))]
+
+
 def _stat(path: Path) -> tuple[int, int]:
     """Size and modification time of a file; negative if it cannot be read, such as a dangling link."""
     try:

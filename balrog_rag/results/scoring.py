@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isinf, isnan, nan
+from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results import user_statistics
+from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
 from balrog_rag.results.episodes import Episode, EpisodeList
 from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
 from balrog_rag.results.statistics.order import LEAST
-from balrog_rag.results.statistics.units import Bounds, Score, Scores, draws, keys_of, shared_worlds
+from balrog_rag.results.statistics.units import Bounds, Floats, Score, Scores, draws, keys_of, shared_worlds
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -23,7 +26,9 @@ class Scale(msgspec.Struct, frozen=True):
     name: str
     title: str
     unit: str
-    of: Callable[[Episode], float]
+    of: Callable[[Episode], float] | None = None
+    """Its value of one episode, unless `over` says it of many at once."""
+    over: Callable[[EpisodeArrays], NDArray[Any]] | None = None
     bounds: Bounds = Bounds()
     kind: str = ""
     """The kind of game that counts it; empty if every episode has it."""
@@ -36,20 +41,45 @@ class Scale(msgspec.Struct, frozen=True):
 
 
 _COUNT = Bounds(0.0, float("inf"), rise=0.0, counted=True)
-PROGRESSION = Scale("progression", "progression", "points", lambda episode: episode.percent)
+PROGRESSION = Scale("progression", "progression", "points", over=lambda arrays: arrays.percent)
 REPORTED = "a client that reports its usage"
 COMMON = (
-    Scale("steps", "agent steps", "steps", lambda e: e.steps, _COUNT),
-    Scale("invalid", "invalid actions in 100 steps", "in 100 steps",
-            lambda e: 100 * e.invalid / e.steps if e.steps else 0.0, Bounds(0.0, 100.0, rise=0.0)),
-    Scale("tokens", "thousand tokens", "thousand tokens",
-            lambda e: nan if e.total.unseen else e.total.tokens / 1000, _COUNT, needs=REPORTED),
-    Scale("dollars", "dollars", "dollars",
-            lambda e: nan if e.total.unseen and e.total.unpriced else e.total.dollars, _COUNT,
+    Scale("steps", "agent steps", "steps", over=lambda arrays: arrays.numbers("steps"), bounds=_COUNT),
+    Scale("invalid", "invalid actions in 100 steps", "in 100 steps", over=lambda arrays: _invalid(arrays),
+            bounds=Bounds(0.0, 100.0, rise=0.0)),
+    Scale("tokens", "thousand tokens", "thousand tokens", over=lambda arrays: _tokens(arrays),
+            bounds=_COUNT, needs=REPORTED),
+    Scale("dollars", "dollars", "dollars", over=lambda arrays: _dollars(arrays), bounds=_COUNT,
             needs=REPORTED),
-    Scale("seconds", "seconds waiting for answers and searches", "seconds", lambda e: e.seconds, _COUNT),
+    Scale("seconds", "seconds waiting for answers and searches", "seconds",
+            over=lambda arrays: arrays.seconds, bounds=_COUNT),
 )  # fmt: skip
 """Measures of every episode, in any game."""
+
+
+def _invalid(arrays: EpisodeArrays) -> Floats:
+    steps = arrays.numbers("steps").astype(float)
+    shares: Floats = np.where(steps > 0, 100 * arrays.numbers("invalid") / np.where(steps > 0, steps, 1), 0.0)
+    return shares
+
+
+def _tokens(arrays: EpisodeArrays) -> Floats:
+    known: Floats = np.where(arrays.unseen, nan, (arrays.total("input") + arrays.total("output")) / 1000)
+    return known
+
+
+def _dollars(arrays: EpisodeArrays) -> Floats:
+    unknown = arrays.unseen & (arrays.total("unpriced") > 0)
+    known: Floats = np.where(unknown, nan, arrays.total("dollars"))
+    return known
+
+
+def figures_of(episodes: Sequence[Episode], measure: Scale) -> Floats:
+    """The value of a measure for each of these episodes; NaN where its journal lacks it."""
+    if measure.over is not None:
+        return measure.over(arrays_of(episodes)).astype(float)
+    assert measure.of is not None
+    return np.array([measure.of(each) for each in episodes], dtype=float)
 
 
 def measures_of(envs: Iterable[str]) -> list[Scale]:
@@ -72,7 +102,7 @@ def _of_user(statistic: Statistic) -> Scale:
         statistic.title or statistic.name,
         statistic.unit,
         lambda episode: user_statistics.of_episode(statistic, episode),
-        Bounds(statistic.low, statistic.high, rise=max(statistic.low, 0.0), counted=counted),
+        bounds=Bounds(statistic.low, statistic.high, rise=max(statistic.low, 0.0), counted=counted),
         needs="a figure for every episode",
         of_user=True,
     )
@@ -84,25 +114,23 @@ def _own(env: str, counted: Measure) -> Scale:
         counted.name,
         counted.title,
         counted.unit,
-        lambda e: float(e.measured(counted)),
-        bounds,
-        env,
+        over=lambda arrays: arrays.measured(counted),
+        bounds=bounds,
+        kind=env,
         drawn=counted.drawn and not counted.counted,
         needs=counted.needs,
     )
 
 
-def count_lacking(episodes: Iterable[Episode], measure: Scale) -> int:
+def count_lacking(episodes: Sequence[Episode], measure: Scale) -> int:
     """Count the episodes whose journals lack the measure."""
-    return sum(isnan(measure.of(episode)) for episode in episodes) if measure.needs else 0
+    return int(np.isnan(figures_of(episodes, measure)).sum()) if measure.needs else 0
 
 
 def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Scores:
     """The episodes' scores with their games."""
     keys = episodes.draw_keys if isinstance(episodes, EpisodeList) else EpisodeList(episodes).draw_keys
-    made = Scores(Score(float(measure.of(each)), *key) for each, key in zip(episodes, keys, strict=True))
-    made.keys = keys
-    return made
+    return Scores(figures_of(episodes, measure), keys)
 
 
 def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str, Bounds]:

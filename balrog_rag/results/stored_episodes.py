@@ -1,13 +1,14 @@
 """Episodes of an index, in columns: an object is a row number, and reads fields where they are stored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import nan
 from typing import Any, cast
 
 import msgspec
 
-from balrog_rag.contracts.kinds import Measure
+from balrog_rag.contracts.data import GameSpec
+from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
 from balrog_rag.results.episode_columns import NamedNumbers, Names, StoredColumn, packed, unpacked
 from balrog_rag.results.episodes import Calls, Episode, EpisodeProperties, calls_together
 
@@ -58,16 +59,40 @@ class StoredRows:
     @cached_property
     def game_names(self) -> list[str]:
         """The identity of each row's game, which comparisons ask for many times."""
-        return [EpisodeProperties.game_name.fget(self[row]) for row in range(self._count)]  # type: ignore[attr-defined]
+        return self._of_games(lambda kind: kind.sampling.identity)
+
+    @cached_property
+    def world_names(self) -> list[str]:
+        """The world of each row's game; empty where its kind defines none."""
+        return self._of_games(lambda kind: kind.sampling.world)
+
+    def _of_games(self, function: Callable[[EnvironmentKind], Callable[[GameSpec], str] | None]) -> list[str]:
+        games, found = self.column("game"), []
+        kinds: dict[str, Callable[[GameSpec], str] | None] = {}
+        for row in range(self._count):
+            game = games[row]
+            if game.env not in kinds:
+                kinds[game.env] = function(kind_of(game.env))
+            named = kinds[game.env]
+            found.append("" if named is None else named(game))
+        return found
 
     @cached_property
     def draw_keys(self) -> list[tuple[str, str, str, str]]:
         """The draw of each row, with one object for equal tasks."""
-        tasks: dict[tuple[str, str], tuple[str, str]] = {}
-        return [
-            (*tasks.setdefault((each.env, each.task), (each.env, each.task)), each.game_name, each.world_name)
-            for each in self
-        ]
+        names, games = self.column("name"), self.column("game")
+        tasks: dict[tuple[str, int], tuple[str, str]] = {}
+        found = []
+        for row in range(self._count):
+            qualified = (
+                names.tasks[names.codes[row]] if isinstance(names, Names) else names[row].rpartition("/")[0]
+            )
+            version = games[row].version
+            if (known := tasks.get((qualified, version))) is None:
+                env, _, task = qualified.partition("/")
+                known = tasks[qualified, version] = env, games[row].versioned(task)
+            found.append((*known, self.game_names[row], self.world_names[row]))
+        return found
 
     @cached_property
     def totals(self) -> Sequence[StoredColumn] | None:
@@ -92,51 +117,51 @@ def _sums(columns: Iterable[Any], count: int) -> StoredColumn:
 class StoredEpisode(EpisodeProperties):
     """One row, with the attributes of an `Episode`."""
 
-    __slots__ = ("_row", "_rows")
+    __slots__ = ("row", "rows")
 
     def __init__(self, rows: StoredRows, row: int) -> None:
-        self._rows, self._row = rows, row
+        self.rows, self.row = rows, row
 
     def __getattr__(self, name: str) -> Any:
-        column = self._rows.decoded.get(name)
+        column = self.rows.decoded.get(name)
         if column is None:
             if name not in _OF:
                 raise AttributeError(name)
-            column = self._rows.column(name)
-        return column[self._row]
+            column = self.rows.column(name)
+        return column[self.row]
 
     @property
     def total(self) -> Calls:  # type: ignore[override]
         """Totals of all calls."""
-        if (totals := self._rows.totals) is None:
+        if (totals := self.rows.totals) is None:
             return calls_together(self.calls)
-        return Calls(*(column[self._row] for column in totals))
+        return Calls(*(column[self.row] for column in totals))
 
     @property
     def seconds(self) -> float:
         """Seconds spent waiting for answers and searches, over all attempts."""
-        lookups = self._rows.column("lookups")
+        lookups = self.rows.column("lookups")
         numbers = lookups.numbers("seconds") if isinstance(lookups, NamedNumbers) else None
-        return super().seconds if numbers is None else float(self.total.seconds + numbers[self._row])
+        return super().seconds if numbers is None else float(self.total.seconds + numbers[self.row])
 
     @property
     def draw_key(self) -> tuple[str, str, str, str]:
         """Environment, task, game and world."""
-        return self._rows.draw_keys[self._row]
+        return self.rows.draw_keys[self.row]
 
     @property
     def game_name(self) -> str:
         """Identifies the game: equal names are the same game."""
-        return self._rows.game_names[self._row]
+        return self.rows.game_names[self.row]
 
     def measured(self, measure: Measure) -> float:
         """The value of one of the kind's measures; NaN if the journal lacks it."""
         field = "followed" if measure.follow is not None else measure.taken
-        column = self._rows.column(field)
+        column = self.rows.column(field)
         if not isinstance(column, NamedNumbers):
             return super().measured(measure)
         numbers = column.numbers(measure.name if measure.follow is not None else measure.number)
-        value = None if numbers is None else numbers[self._row]
+        value = None if numbers is None else numbers[self.row]
         if value is None:
             return nan if measure.follow is not None else 0
         return cast(float, value)

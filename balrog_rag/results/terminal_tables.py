@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
+from balrog_rag.results.episode_arrays import arrays_of, summed
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun
-from balrog_rag.results.scoring import count_lacking, interval, measures_of, outlook, overall_interval
+from balrog_rag.results.scoring import (
+    count_lacking,
+    figures_of,
+    interval,
+    measures_of,
+    outlook,
+    overall_interval,
+)
 from balrog_rag.results.statistics.estimate import NOTHING, Interval
 from balrog_rag.results.summary import Summary, overall_summary
 from balrog_rag.results.terminal import say, show_table
@@ -63,7 +71,7 @@ def _followed(env: str, episodes: Sequence[Episode], whole: bool) -> list[str]:
                 f"it needs {measure.needs}."
             )
         elif whole:
-            mean, found = fmean(measure.of(episode) for episode in episodes), interval(episodes, measure)
+            mean, found = fmean(figures_of(episodes, measure).tolist()), interval(episodes, measure)
             around = f" ({found.low:.2f} to {found.high:.2f})" if found.known else ""
             notes.append(f"{measure.title}: {mean:.2f}{around}.")
     for one in across_episodes([env]) if whole else ():
@@ -135,11 +143,9 @@ def _cells(episodes: Sequence[Episode], scored: Mapping[str, Any], whole: bool) 
 
 def costs(episodes: Sequence[Episode]) -> list[str]:
     """Steps, tokens and dollars of these episodes, as short texts."""
-    totals = [episode.total for episode in episodes]
-    whole = Calls()
-    for total in totals:
-        whole.add(total)
-    return [f"{sum(episode.steps for episode in episodes):,}", tokens_of(whole), dollars_of(whole)]
+    arrays = arrays_of(episodes)
+    whole = Calls(*(summed(arrays.total(field)) for field in Calls.__struct_fields__))
+    return [f"{arrays.numbers('steps').sum():,}", tokens_of(whole), dollars_of(whole)]
 
 
 def tokens_of(calls: Calls) -> str:

@@ -118,10 +118,14 @@ def across_episodes(envs: Iterable[str]) -> list[Statistic]:
     return [one for one in statistics_for(envs) if one.episodes is not None]
 
 
-def columns(episode: Episode, envs: Iterable[str], taken: Iterable[str]) -> dict[str, float | None]:
-    """Compute the figures of one episode by name, for all kinds of game in a table; None where unknown."""
-    found = {one.name: of_episode(one, episode) for one in per_episode(envs, taken)}
-    return {name: None if math.isnan(value) else value for name, value in found.items()}
+def columns(
+    episodes: Sequence[Episode], envs: Iterable[str], taken: Iterable[str]
+) -> dict[str, list[float | None]]:
+    """Compute the figures of each episode by name, for all kinds of game in a table; None where unknown."""
+    return {
+        one.name: [None if math.isnan(value := of_episode(one, each)) else value for each in episodes]
+        for one in per_episode(envs, taken)
+    }
 
 
 def figures(env: str, episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:

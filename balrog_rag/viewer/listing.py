@@ -11,7 +11,8 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
 from balrog_rag.episode import journal
 from balrog_rag.results import run_folder, runs
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episode_arrays import Coded, EpisodeArrays, arrays_of
+from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
 from balrog_rag.viewer import published_episodes, recorded
 from balrog_rag.viewer.open_episodes import open_row
@@ -108,14 +109,33 @@ def _of_recording(path: Path, name: str, home: Path | None = None) -> ListedEpis
     return ListedEpisode(name, path, home, recorded.row(path, name) | {"run": home.name if home else ""})
 
 
-def _of_run(run: Path) -> Iterator[ListedEpisode]:
+def _of_run(run: Path) -> list[ListedEpisode]:
     """Episodes that have ended, those in play, and unusable ones with the reason."""
+    state = runs.state_of(run)
+    if (known := _known.get(run)) is not None and known[0] == state:
+        return known[1]
     loaded = runs.load(run)
+    found = list(_in_run(run, loaded))
+    if not loaded.problems:  # these may end without a change of the journal
+        while len(_known) >= _MOST_KNOWN:
+            del _known[next(iter(_known))]
+        _known[run] = state, found
+    return found
+
+
+_MOST_KNOWN = 64
+"""Runs whose lists are kept."""
+_known: dict[Path, tuple[object, list[ListedEpisode]]] = {}
+"""Runs as they were listed: a server lists again every few seconds."""
+
+
+def _in_run(run: Path, loaded: runs.LoadedRun) -> Iterator[ListedEpisode]:
     if len(loaded.episodes) > MOST_LISTED:
         _say_that_others_are_not_listed(run)
-    for episode in loaded.episodes[:MOST_LISTED]:
+    ended = loaded.episodes[:MOST_LISTED]
+    for episode, about in zip(ended, rows_of(ended), strict=True):
         path = run_folder.journal_path(run, episode.name)
-        yield ListedEpisode(episode.name, path, run, row(episode) | {"run": run.name}, episode=episode)
+        yield ListedEpisode(episode.name, path, run, about | {"run": run.name}, episode=episode)
     for stem in loaded.unfinished:
         yield _of_journal(run / f"{stem}{JOURNAL}", run)
     for problem in loaded.problems:
@@ -148,30 +168,53 @@ def _of_journal(path: Path, run: Path | None) -> ListedEpisode:
 
 def row(episode: Episode) -> dict[str, Any]:
     """The row of an episode that has ended."""
-    kind, total = kind_of(episode.game.env), episode.total
-    return {
-        "name": episode.name,
-        "kind": kind.title,
-        "task": episode.task,
-        "state": "ended",
-        "outcome": episode.outcome,
-        "how": episode.ended_by,
-        "cause": episode.cause,
-        "preventable": episode.preventable,
-        "progression": round(episode.percent, 3),
-        "steps": episode.steps,
-        "tokens": None if total.unseen else total.tokens,
-        "dollars": round(total.dollars, 6),
-        "unpriced": total.unpriced,
-        "seconds": round(episode.seconds, 2),
-        "invalid": episode.invalid,
-        "searches": episode.lookups.count,
-        "agent": episode.agent_name,
-        "model": episode.model_name if episode.calls else None,
-        "measures": [
-            [measure.title, episode.measured(measure), measure.unit] for measure in kind.scoring.measures
-        ],
+    return rows_of([episode])[0]
+
+
+def rows_of(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
+    """The rows of episodes that have ended."""
+    arrays = arrays_of(episodes)
+    env, model = arrays.env, arrays.asked_model
+    columns = {
+        "name": arrays.values("name"),
+        "kind": env.mapped(lambda name: kind_of(name).title).array().tolist(),
+        "task": arrays.task.array().tolist(),
+        "state": ["ended"] * len(episodes),
+        "outcome": arrays.coded("outcome").array().tolist(),
+        "how": arrays.ended_by.array().tolist(),
+        "cause": arrays.cause.array().tolist(),
+        "preventable": arrays.preventable.array().tolist(),
+        "progression": [round(value, 3) for value in arrays.percent.tolist()],
+        "steps": arrays.numbers("steps").tolist(),
+        "tokens": _unless(arrays.unseen.tolist(), (arrays.total("input") + arrays.total("output")).tolist()),
+        "dollars": [round(value, 6) for value in arrays.total("dollars").tolist()],
+        "unpriced": arrays.total("unpriced").tolist(),
+        "seconds": [round(value, 2) for value in arrays.seconds.tolist()],
+        "invalid": arrays.numbers("invalid").tolist(),
+        "searches": arrays.lookups("count").tolist(),
+        "agent": arrays.mapped(agent_name, "agent").array().tolist(),
+        "model": _unless(
+            (~arrays.has_calls).tolist(), model.mapped(lambda of: str(of.get("name", "?"))).array().tolist()
+        ),
+        "measures": _measures(episodes, env),
     }
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _unless(unknown: Sequence[bool], values: Sequence[Any]) -> list[Any]:
+    return [None if each else value for each, value in zip(unknown, values, strict=True)]
+
+
+def _measures(episodes: Sequence[Episode], env: Coded) -> list[list[list[Any]]]:
+    """Title, value and unit of each measure of its kind of game, for each episode."""
+    made: list[list[list[Any]]] = [[] for _ in episodes]
+    for name, _ in env.counted():
+        places = env.where(name)
+        arrays = EpisodeArrays([episodes[place] for place in places])
+        for measure in kind_of(name).scoring.measures:
+            for place, value in zip(places, arrays.measured(measure).tolist(), strict=True):
+                made[place].append([measure.title, value, measure.unit])
+    return made
 
 
 def runs_of(episodes: Iterable[ListedEpisode]) -> list[Path]:

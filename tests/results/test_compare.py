@@ -115,8 +115,8 @@ def test_where_two_episodes_of_one_game_part(new_run, steps, parting):
         pairs = [action if isinstance(action, tuple) else (action, "o") for action in actions]
         entries = [Step(n, action, action, screen) for n, (action, screen) in enumerate(pairs)]
         run.write("nle/NetHackChallenge-v0/00", [*entries, End("died", len(entries))])
-    found = partings(load_arms([ours.path])[0], load_arms([theirs.path])[0])
-    assert [(one.step, one.difference) for one in found] == [parting]
+    found, count = partings(load_arms([ours.path])[0], load_arms([theirs.path])[0])
+    assert ([(one.step, one.difference) for one in found], count) == ([parting], 1)
 
 
 def test_other_games_have_no_pairs(new_run, capsys):

@@ -10,6 +10,7 @@ from balrog_rag.cli.results import main as results
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.nethack.progression import table
 from balrog_rag.episode.journal import SPARSE, End, Step
+from balrog_rag.results.episodes import Episode
 from balrog_rag.results.report.curves import height_curve, survival_curve
 from balrog_rag.results.runs import load
 from tests.results.conftest import NETHACK
@@ -74,8 +75,9 @@ def test_curves_over_the_games_own_time(arms):
     episodes = load(arms[0]).episodes
     timeline = kind_of("nle").display.timeline
     assert survival_curve(episodes, timeline)[-1] == (350.0, 0.0)
-    episodes[0].outcome = "steps"  # seen up to turn 350, and alive
-    episodes[0].course = [(1, 1), (200, 12)]
-    curve = survival_curve(episodes, timeline)
+    first = Episode(*(getattr(episodes[0], name) for name in Episode.__struct_fields__))
+    first.outcome = "steps"  # seen up to turn 350, and alive
+    first.course = [(1, 1), (200, 12)]
+    curve = survival_curve([first, *episodes[1:]], timeline)
     assert curve[1] == (350.0, pytest.approx(100 * 2 / 3))
     assert height_curve(load(arms[1]).episodes)[-1] == (4000.0, 4.0)

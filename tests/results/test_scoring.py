@@ -12,6 +12,7 @@ from balrog_rag.results.scoring import (
     PROGRESSION,
     bounds_by_env,
     count_lacking,
+    figures_of,
     interval,
     measures_of,
     one_game_note,
@@ -52,7 +53,7 @@ def episodes(*percents, env="nle", seeds=None):
 )
 def test_the_value_of_a_measure(name, fields, value):
     measure = {each.name: each for each in measures_of(["nle"])}[name]
-    assert measure.of(episode(**fields)) == pytest.approx(value, nan_ok=True)
+    assert list(figures_of([episode(**fields)], measure)) == pytest.approx([value], nan_ok=True)
 
 
 def test_progression_is_first_then_the_kinds_own_then_what_every_game_has():

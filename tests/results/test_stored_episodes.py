@@ -1,15 +1,17 @@
 """Episodes in columns: the same values as the objects that they were made of."""
 
-import math
-
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.results.episode_table import columns_of as columns_table
+from balrog_rag.results.episode_table import csv_lines, episodes_csv
 from balrog_rag.results.episodes import Calls, Episode, Lookups, Point
-from balrog_rag.results.scoring import measures_of
+from balrog_rag.results.report.curves import height_curve, mean_curve
+from balrog_rag.results.scoring import figures_of, measures_of
 from balrog_rag.results.stored_episodes import StoredRows, columns_of, in_display_order
 from tests.support import unstored
 
@@ -61,9 +63,18 @@ def test_what_follows_from_the_fields_is_the_same(builder):
         assert {name: getattr(after, name) for name in names} == {
             name: getattr(before, name) for name in names
         }
-        for measure in measures_of(["nle"]):
-            one, other = measure.of(before), measure.of(after)
-            assert one == other or (math.isnan(one) and math.isnan(other)), measure.name
+    for measure in measures_of(["nle"]):
+        one, other = figures_of(read, measure).tolist(), figures_of(rows, measure).tolist()
+        assert one == pytest.approx(other, rel=0, abs=0, nan_ok=True), measure.name
+    assert episodes_csv(rows) == episodes_csv(read) == "".join(csv_lines(map(one_row, rows)))
+    for against in ("step", "tokens", "dollars"):
+        assert mean_curve(rows, against) == mean_curve(read, against)
+    assert height_curve(rows) == height_curve(read)
+
+
+def one_row(episode):
+    """The table of one episode."""
+    return columns_table([episode], [kind_of("nle")])
 
 
 def test_a_number_of_more_than_64_bits_has_no_column(builder):

@@ -31,6 +31,7 @@ from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
     count_lacking,
+    figures_of,
     interval,
     measures_of,
     overall_interval,
@@ -161,11 +162,11 @@ def lacking(arm: Arm, by: RowOrder) -> int:
     return count_lacking(arm.by_env().get(by.env, []), by.measure)
 
 
-def _scores(arm: Arm, by: RowOrder) -> list[Score]:
+def _scores(arm: Arm, by: RowOrder) -> Sequence[Score]:
     return _by(by, arm.episodes)
 
 
-def _by(by: RowOrder, episodes: Sequence[Episode]) -> list[Score]:
+def _by(by: RowOrder, episodes: Sequence[Episode]) -> Sequence[Score]:
     return scores([episode for episode in episodes if by.env in (AVERAGE, episode.env)], by.measure)
 
 
@@ -384,5 +385,5 @@ def measured(episodes: Sequence[Episode], measure: Scale) -> str:
     """Format a measure's mean and interval, or how many journals lack it."""
     if count := count_lacking(episodes, measure):
         return f"unknown for {count:,} of {len(episodes):,}"
-    found, mean = interval(episodes, measure), fmean(measure.of(episode) for episode in episodes)
+    found, mean = interval(episodes, measure), fmean(figures_of(episodes, measure).tolist())
     return f"{mean:,.2f} [{found.low:,.2f}, {found.high:,.2f}]" if found.known else f"{mean:,.2f}"

@@ -14,7 +14,14 @@ from balrog_rag.results.report import style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
 from balrog_rag.results.report.panels import SHORT, name_curves, panels
-from balrog_rag.results.scoring import PROGRESSION, Scale, count_lacking, interval, measures_of
+from balrog_rag.results.scoring import (
+    PROGRESSION,
+    Scale,
+    count_lacking,
+    figures_of,
+    interval,
+    measures_of,
+)
 from balrog_rag.results.statistics.estimate import NOTHING
 
 POINTS = 200
@@ -79,7 +86,7 @@ def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
         episodes = arm.by_env().get(env, EpisodeList())
         if not episodes or count_lacking(episodes, measure):
             continue
-        values = [measure.of(episode) for episode in episodes]
+        values = figures_of(episodes, measure).tolist()
         mean, found = fmean(values), NOTHING if arm.withheld else interval(episodes, measure)
         axis.barh(place, mean, 0.62, color=style.colour(place), hatch=style.hatch(place), edgecolor="black",
                   linewidth=0.6, alpha=0.75)  # fmt: skip

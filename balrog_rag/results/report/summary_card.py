@@ -40,15 +40,15 @@ def _results(verdicts: Sequence[Comparison]) -> str:
 
 
 def _models(arms: Sequence[Arm]) -> list[str]:
-    asked = [episode for arm in arms for episode in arm.episodes if any_asked([episode])]
-    return list(dict.fromkeys(episode.model_name for episode in asked)) or [NO_MODEL]
+    asked = [model for arm in arms for model, _ in arm.episodes.arrays.asked_model.counted() if model]
+    return list(dict.fromkeys(str(model.get("name", "?")) for model in asked)) or [NO_MODEL]
 
 
 def _games(arms: Sequence[Arm]) -> list[str]:
     tasks: dict[str, set[str]] = {}
     for arm in arms:
-        for episode in arm.episodes:
-            tasks.setdefault(episode.env, set()).add(episode.task)
+        for env, episodes in arm.by_env().items():
+            tasks.setdefault(env, set()).update(task for task, _ in episodes.arrays.task.counted())
     return [f"{env} ({many(len(tasks[env]), 'tasks')})" for env in in_order(tasks)]
 
 

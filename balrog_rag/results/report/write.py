@@ -1,22 +1,24 @@
 """Write a report's folder: page, figures, and the data behind them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
+from balrog_rag.results.episode_arrays import Coded
 from balrog_rag.results.episode_table import (
-    csv_lines,
+    TableColumn,
     kinds_of,
+    plain,
     require_parquet,
-    row,
-    write_lines,
-    write_parquet,
+    tables_of,
+    write_tables,
 )
 from balrog_rag.results.report.content import Findings, judge, page
 from balrog_rag.results.report.document import Section
@@ -101,24 +103,23 @@ def write_figures(encoded: dict[str, dict[str, bytes]], out: Path, kinds: Sequen
 
 def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
     """Write every episode and every verdict as rows."""
-    games = kinds_of(episode for arm in found.arms for episode in arm.episodes)
+    verdicts = [verdict_row(made) for made in found.verdicts]
+    tables: dict[str, Iterable[Mapping[str, TableColumn]]] = {
+        "episodes": episode_tables(found.arms),
+        "verdicts": [{name: [each[name] for each in verdicts] for name in verdicts[0]}] if verdicts else [],
+    }
+    for name, made in tables.items():
+        write_tables(out / name, made, kinds)
 
-    def episodes() -> Iterator[dict[str, Any]]:
-        for arm in found.arms:
-            for run in arm.runs:
-                for episode in run.episodes:
-                    yield {"arm": arm.name, "run": run.name, **row(episode, games)}
 
-    def verdicts() -> Iterator[dict[str, Any]]:
-        return map(verdict_row, found.verdicts)
-
-    for name, rows in (("episodes", episodes), ("verdicts", verdicts)):
-        if next(rows(), None) is None:
-            continue
-        if "csv" in kinds:
-            write_lines(out / f"{name}.csv", csv_lines(rows()))
-        if "parquet" in kinds:
-            write_parquet(out / f"{name}.parquet", rows())
+def episode_tables(arms: Sequence[Arm]) -> Iterator[dict[str, TableColumn]]:
+    """The episodes of these arms, run by run."""
+    kinds = kinds_of([episode for arm in arms for episode in arm.episodes])
+    for arm in arms:
+        for run in arm.runs:
+            for table in tables_of(run.episodes, kinds):
+                alike = np.zeros(len(plain(table["episode"])), dtype=np.int64)
+                yield {"arm": Coded(alike, [arm.name]), "run": Coded(alike, [run.name]), **table}
 
 
 def verdict_row(made: Comparison) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Scores, and the independent draws among them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import overload
 
 import msgspec
 import numpy as np
@@ -53,6 +54,8 @@ def constant(drawn: Floats) -> bool:
 
 def values(scores: Sequence[Score]) -> Floats:
     """The plain numbers."""
+    if isinstance(scores, Scores):
+        return scores.values.copy()
     return np.array([score.value for score in scores], dtype=float)
 
 
@@ -87,10 +90,26 @@ def _grouped(scores: Sequence[Score], key: Callable[[Score, int], Key]) -> dict[
     return {name: np.array([value for _, value in group]) for name, group in groupby(named, itemgetter(0))}
 
 
-class Scores(list[Score]):
-    """Scores whose draws were counted already, for another measure of the same episodes."""
+class Scores(Sequence[Score]):
+    """Scores in an array, whose draws were counted already for another measure of the same episodes."""
 
-    keys: DrawKeys
+    def __init__(self, values: Floats, keys: DrawKeys) -> None:
+        self.values, self.keys = values, keys
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, place: int) -> Score: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Score]: ...
+    def __getitem__(self, place: int | slice) -> Score | list[Score]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        return Score(float(self.values[place]), *self.keys[place])
+
+    def __iter__(self) -> Iterator[Score]:
+        return (Score(value, *key) for value, key in zip(self.values.tolist(), self.keys, strict=True))
 
 
 def keys_of(scores: Sequence[Score]) -> DrawKeys:
