@@ -89,12 +89,11 @@ def netplay_score(episodes: Sequence[PlayedEpisode]) -> NetPlayScore | None:
     """Compute NetPlay's score."""
     if not episodes:
         return None
-    return NetPlayScore(
-        _spread([episode.most.get("score", 0) for episode in episodes]),
-        _spread([episode.most.get("depth", 0) for episode in episodes]),
-        _spread([episode.most.get("experience_level", 0) for episode in episodes]),
-        _spread([episode.last.get("turn", 0) for episode in episodes]),
-    )
+    # Each access to `most` makes the whole mapping, so it is taken once per episode.
+    highest = (episode.most for episode in episodes)
+    best = [(most.get("score", 0), most.get("depth", 0), most.get("experience_level", 0)) for most in highest]
+    turns = [episode.last.get("turn", 0) for episode in episodes]
+    return NetPlayScore(*map(_spread, zip(*best, strict=True)), _spread(turns))
 
 
 def _spread(values: Sequence[int]) -> MeanAndDeviation:
