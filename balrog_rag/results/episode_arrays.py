@@ -72,7 +72,10 @@ class EpisodeArrays:
 
     def __init__(self, episodes: Sequence[Episode]) -> None:
         self.episodes = episodes
-        self._stored = all(isinstance(each, StoredEpisode) for each in cast(Sequence[object], episodes))
+        self._stored = all(
+            isinstance(each, StoredEpisode) and not each.rows.changed
+            for each in cast(Sequence[object], episodes)
+        )
 
     def __len__(self) -> int:
         return len(self.episodes)

@@ -40,6 +40,8 @@ class StoredRows:
     def __init__(self, count: int, columns: Mapping[str, memoryview]) -> None:
         self._count, self.columns = count, columns
         self.decoded: dict[str, StoredColumn] = {}
+        self.changed = False
+        """Whether a value of some row was replaced in its object."""
 
     def column(self, field: str) -> StoredColumn:
         """Return the values of a field by row."""
@@ -121,6 +123,12 @@ class StoredEpisode(EpisodeProperties):
 
     def __init__(self, rows: StoredRows, row: int) -> None:
         self.rows, self.row = rows, row
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Replace a value of this object; from then on its rows are not read as columns."""
+        object.__setattr__(self, name, value)
+        if name not in StoredEpisode.__slots__:
+            self.rows.changed = True
 
     def __getattr__(self, name: str) -> Any:
         column = self.rows.decoded.get(name)
