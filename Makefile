@@ -6,7 +6,7 @@ DOCS := .venv-docs
 EXTRAS ?= local,dev
 # More tests than cores: many of them wait for a process, a server or a timeout.
 JOBS ?= 3
-INTEGRATIONS ?= verifiers openenv trl inspect formats watchers cluster
+INTEGRATIONS ?= verifiers openenv trl inspect formats watchers cluster sentence-transformers
 BENCHES := heart language envs llm hostile prompts knowledge runner results bots dataset viewer gym
 
 .DEFAULT_GOAL := help

@@ -101,6 +101,7 @@ registry.rerankers.declare(
     {
         "features": "balrog_rag.knowledge.rerank.feature_reranker:FeatureReranker",
         "litellm": "balrog_rag.knowledge.rerank.litellm_reranker:LiteLLMReranker",
+        "sentence_transformers": "balrog_rag.knowledge.rerank.cross_encoder:CrossEncoderReranker",
     },
 )
 registry.watchers.declare(

@@ -1,5 +1,6 @@
 """Open a knowledge base from settings, building its index first if there is none."""
 
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from balrog_rag.config.own_files import quoted
 from balrog_rag.config.schema import KnowledgeConfig
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.data import digest
@@ -20,6 +22,8 @@ from balrog_rag.knowledge.index_folder import IndexFolder, Manifest
 from balrog_rag.knowledge.passages import Cut
 from balrog_rag.knowledge.progress import shown_progress
 from balrog_rag.knowledge.search import PassageReranker, Reranker, Searcher
+
+_PLAIN = re.compile(r"[\w./:@+-]+")
 
 
 def open_searcher(config: KnowledgeConfig, corpus: Corpus | None = None, remember: bool = False) -> Searcher:
@@ -154,7 +158,17 @@ def index_folder(config: KnowledgeConfig, wanted: Manifest) -> IndexFolder:
 def _settings_of(config: KnowledgeConfig) -> list[str]:
     """The overrides that determine an index: a command without them could replace it by another corpus's."""
     keys = ("corpus", "index", "embedder", "tokens", "overlap")
-    return [f"knowledge.{key}={getattr(config, key)}" for key in keys]
+    place, options = f"knowledge.options.{config.embedder}", config.options.get(config.embedder) or {}
+    return [
+        *(_override(f"knowledge.{key}", getattr(config, key)) for key in keys),
+        *(_override(f"{place}.{key}", value) for key, value in options.items() if value),
+    ]
+
+
+def _override(key: str, value: object) -> str:
+    """Write an override; a value that Hydra's grammar would read otherwise is quoted."""
+    text = str(value)
+    return f"{key}={text if _PLAIN.fullmatch(text) else quoted(text)}"
 
 
 def make_embedder(config: KnowledgeConfig) -> Embedder | None:

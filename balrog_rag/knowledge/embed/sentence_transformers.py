@@ -5,35 +5,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from balrog_rag.contracts.errors import KnowledgeError
+from balrog_rag.knowledge import sentence_models
 from balrog_rag.knowledge.embed import Progress, Vectors, unit
 
 _BATCH = 32
+_REPORTED = 256
+"""Passages between two reports of progress; the library sorts these by length before it forms batches."""
 
 
 class SentenceTransformers:
     """Adapts the library's encoder to our protocol."""
 
-    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+    requires: ClassVar[Mapping[str, str]] = sentence_models.EXTRA
 
     def __init__(self, options: Mapping[str, Any], threads: int) -> None:
         """`options`: model (a hub name or a folder), device, and the prefixes of queries and passages."""
-        try:
-            import torch
-            from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise KnowledgeError(
-                "embedder sentence_transformers needs its package: "
-                "pip install 'balrog_rag[sentence-transformers]'"
-            ) from error
-        torch.set_num_threads(threads)
-        try:
-            self._model: Any = SentenceTransformer(options["model"], device=options["device"])
-        except (OSError, ValueError) as error:
-            raise KnowledgeError(f"sentence-transformers cannot load {options['model']}: {error}") from error
+        self._model = sentence_models.load("SentenceTransformer", "model", options, threads)
         self._options = options
-        self.identity = f"sentence_transformers/{options['model']}/{options['passage_prefix']}"
-        self.dimensions = int(self._model.get_sentence_embedding_dimension())
+        model = sentence_models.identity("model", options)
+        self.identity = f"sentence_transformers/{model}/{options['passage_prefix']}"
+        self.dimensions = self._encode(["dimensions"]).shape[1]
 
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Embed each text separately, so that the same query always has the same vector."""
@@ -45,9 +36,11 @@ class SentenceTransformers:
     def passages(self, texts: Sequence[str], progress: Progress) -> Vectors:
         """Embed passages in batches of similar length, as the library forms them."""
         prefix = self._options["passage_prefix"]
-        vectors = self._encode([prefix + text for text in texts])
-        progress(len(texts))
-        return unit(vectors)
+        parts = [np.empty((0, self.dimensions), np.float32)]
+        for start in range(0, len(texts), _REPORTED):
+            parts.append(self._encode([prefix + text for text in texts[start : start + _REPORTED]]))
+            progress(len(parts[-1]))
+        return unit(np.concatenate(parts))
 
     def _encode(self, texts: list[str]) -> Vectors:
         found: Vectors = self._model.encode(
