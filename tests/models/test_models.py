@@ -297,6 +297,7 @@ def test_the_embedded_model_answers_in_any_format_and_several_at_once(embedded):
     assert ticks > 3  # the event loop went on meanwhile
 
 
+@pytest.mark.slow
 def test_the_embedded_model_cuts_a_prompt_that_its_slot_cannot_hold(embedded):
     history = [Message("user" if n % 2 == 0 else "assistant", "stone " * 60) for n in range(9)]
     request = Request((question().messages[0], *history), "act", FORMATS["{}"])

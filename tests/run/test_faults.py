@@ -51,6 +51,7 @@ def break_workers(tmp_path: Path, server: Server, episodes: int, steps: int, sig
     asked_once(run, server)
 
 
+@pytest.mark.slow
 def test_workers_killed_and_hung(tmp_path: Path, server: Server) -> None:
     break_workers(tmp_path, server, 20, 40, [signal.SIGKILL, signal.SIGSTOP, signal.SIGKILL])
 
