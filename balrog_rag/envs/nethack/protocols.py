@@ -93,7 +93,8 @@ def netplay_score(episodes: Sequence[PlayedEpisode]) -> NetPlayScore | None:
     highest = (episode.most for episode in episodes)
     best = [(most.get("score", 0), most.get("depth", 0), most.get("experience_level", 0)) for most in highest]
     turns = [episode.last.get("turn", 0) for episode in episodes]
-    return NetPlayScore(*map(_spread, zip(*best, strict=True)), _spread(turns))
+    score, depth, level = (_spread(values) for values in zip(*best, strict=True))
+    return NetPlayScore(score, depth, level, _spread(turns))
 
 
 def _spread(values: Sequence[int]) -> MeanAndDeviation:
