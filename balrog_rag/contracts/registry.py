@@ -95,7 +95,9 @@ class Registry(Generic[T]):
             raise ConfigError(f"unknown {self.kind} {name!r}{nearest(name, self.names())}")
         module, _, attribute = target.partition(":")
         # Asked for by every episode of a report: import_module takes ten times as long for a loaded module.
-        factory: T = getattr(sys.modules.get(module) or import_module(module), attribute)
+        # One that another thread is importing lacks the attribute yet; import_module waits for it.
+        loaded = sys.modules.get(module)
+        factory: T = getattr(loaded if hasattr(loaded, attribute) else import_module(module), attribute)
         return factory
 
     def _points(self) -> "dict[str, EntryPoint]":
