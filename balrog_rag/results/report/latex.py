@@ -1,6 +1,7 @@
 """A report's tables in LaTeX (booktabs), and what to cite in BibTeX."""
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
 from balrog_rag.results.report.document import Cell, ReportPage, Table, plain_cell
 from balrog_rag.util.paths import data
@@ -14,6 +15,8 @@ _SIGNS = {
     ">": "$>$",
 }  # fmt: skip
 _TABLE = str.maketrans(_SIGNS)
+HEADING_WIDTH = 12
+"""Characters in a line of a column's heading, which would otherwise make tables wider than a page."""
 
 
 def tex_text(text: str) -> str:
@@ -22,8 +25,8 @@ def tex_text(text: str) -> str:
 
 
 def latex(page: ReportPage) -> str:
-    """The page's main tables and its methods, to be included in a paper; needs the package booktabs."""
-    parts = [f"% {one_line(page.title)}", "% requires \\usepackage{booktabs}"]
+    """The page's main tables and its methods, to be included in a paper; needs booktabs and graphicx."""
+    parts = [f"% {one_line(page.title)}", "% requires \\usepackage{booktabs,graphicx}"]
     for section in page.sections:
         if section.title not in SECTIONS:
             continue
@@ -38,15 +41,23 @@ def latex(page: ReportPage) -> str:
 def _table(table: Table) -> str:
     columns = "".join("r" if right else "l" for right in table.numeric)
     rows = [" & ".join(_cell(cell) for cell in row) + r" \\" for row in table.rows]
-    head = " & ".join(tex_text(heading) for heading in table.headings) + r" \\"
+    head = " & ".join(map(_heading, table.headings, table.numeric)) + r" \\"
     caption = [rf"\caption{{{tex_text(' '.join(filter(None, (table.caption, table.note))))}}}"]
     return "\n".join(
         [
             *(r"\begin{table}", r"\centering", r"\small", *(caption if table.caption or table.note else [])),
+            # A table that is still too wide is made smaller.
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             *(rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule"),
-            *(r"\end{tabular}", r"\end{table}"),
+            *(r"\end{tabular}}", r"\end{table}"),
         ]
     )
+
+
+def _heading(text: str, numeric: bool) -> str:
+    lines = [tex_text(line) for line in wrap(one_line(text), HEADING_WIDTH, break_long_words=False)]
+    stacked = r" \\ ".join(lines)
+    return rf"\shortstack[{'r' if numeric else 'l'}]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
 def _cell(cell: Cell) -> str:
