@@ -161,6 +161,8 @@ def test_cheating_is_certified_as_a_difference_and_is_not_ranked(
     assert [row for row in rows if row["submission"] == "naive"] == []
     page = (tmp_path / "site/submissions/naive/index.html").read_text()
     assert "differs from its journals" in page
+    assert "does not follow from the recorded answers" in page
+    assert "scores follow from" not in page
     assert "Not ranked" in page
 
 

@@ -25,6 +25,10 @@ STATEMENT = (
     "Each journal was replayed: prompts, screens, actions and scores follow from the recorded answers and "
     "searches. Not proved: who made the journals, which model answered, tokens and costs."
 )
+STATEMENT_OF_DIFFERENCES = (
+    "Each journal was replayed. What is listed as a difference does not follow from the recorded answers and "
+    "searches."
+)
 
 
 class CertifiedEpisode(msgspec.Struct, frozen=True):
@@ -53,7 +57,7 @@ class Certificate(msgspec.Struct, frozen=True):
     seeds: dict[str, Any]
     episodes: dict[str, CertifiedEpisode]
     differences: list[str]
-    statement: str = STATEMENT
+    statement: str
 
     @property
     def encoded(self) -> bytes:
@@ -86,6 +90,7 @@ def certify(
         rule.facts,
         {episode.name: _certified(run, episode) for episode in run.episodes},
         [line.replace(place, "") for line in differences],
+        STATEMENT_OF_DIFFERENCES if differences else STATEMENT,
     )
 
 

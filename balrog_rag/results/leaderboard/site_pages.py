@@ -18,9 +18,16 @@ from balrog_rag.results.arms import departures, in_order
 from balrog_rag.results.comparability import conditions, tasks_of
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.board_page import AVERAGE, BoardRow, RowOrder, build
-from balrog_rag.results.leaderboard.certificate import STATEMENT
+from balrog_rag.results.leaderboard.certificate import STATEMENT, STATEMENT_OF_DIFFERENCES
 from balrog_rag.results.leaderboard.published import published
-from balrog_rag.results.leaderboard.site_entries import NUMBERS, UNKNOWN, SiteEntry
+from balrog_rag.results.leaderboard.site_entries import (
+    DIFFERS,
+    NUMBERS,
+    PRESENT,
+    REPLAYED,
+    UNKNOWN,
+    SiteEntry,
+)
 from balrog_rag.results.leaderboard.submission import miscounted
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.scoring import interval, overall_interval
@@ -155,6 +162,14 @@ def index_page(entries: Sequence[SiteEntry], title: str, rule: str) -> str:
     )
 
 
+STATEMENTS = {
+    REPLAYED: STATEMENT,
+    DIFFERS: STATEMENT_OF_DIFFERENCES,
+    PRESENT: "The journals were not replayed: nobody checked that scores follow from the recorded answers.",
+}
+"""What a submission's page says of its journals, by the submission's state."""
+
+
 def submission_page(entry: SiteEntry, protocol: Mapping[str, Any], title: str) -> str:
     """Return the page of a submission with journals: its harness card, and its episodes."""
     run = entry.run
@@ -174,7 +189,7 @@ def submission_page(entry: SiteEntry, protocol: Mapping[str, Any], title: str) -
         started=began.started,
         episodes=run.episodes[:MOST_EPISODES],
         left_out=max(0, len(run.episodes) - MOST_EPISODES),
-        statement=STATEMENT,
+        statement=STATEMENTS[entry.state],
     )
 
 
