@@ -38,7 +38,7 @@ NO_SKILL = "no skill could be read from the answer"
 """The action recorded for such an answer; never a valid one."""
 IN_POPUPS = frozenset(("press_key", "type_text", "finish_task"))
 """Skills available while the game waits for an answer."""
-NO_SKILLS = "plays by skills, which these games do not offer; add env.actions=skills (NetHack, MiniHack)"
+NO_SKILLS = "plays by skills, which these games do not offer; add env.actions=skills"
 _LOOK_UP = Action(
     "look_up",
     "look something up in a guide to the game; you are asked again at once",
