@@ -351,7 +351,9 @@ def arrays_of(episodes: Sequence[Episode]) -> EpisodeArrays:
 
 
 def summed(values: NDArray[Any]) -> Any:
-    """The sum, added one by one in order: numpy's own sum of floats depends on their number."""
+    """The sum: exact for integers, which may be large in others' journals, and floats added in their order."""
+    if values.dtype.kind == "i":
+        return sum(values.tolist())
     return np.cumsum(values)[-1].item() if len(values) else 0
 
 
