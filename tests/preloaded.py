@@ -137,7 +137,8 @@ def main() -> None:
         importlib.import_module(name)
     for package in PACKAGES:
         for found in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-            importlib.import_module(found.name)
+            if not found.name.endswith(".__main__"):  # Python warns if such a module is run afterwards
+                importlib.import_module(found.name)
     for kind in (registry.agents, registry.programs, registry.models, registry.environments):
         for place in kind._builtin.values():
             importlib.import_module(place.partition(":")[0])

@@ -66,7 +66,7 @@ def test_files_that_pages_name_exist(name: str) -> None:
 )
 def test_integrations_admit_this_version(path: Path) -> None:
     """Or they could not be installed beside it."""
-    found = re.findall(r'"balrog_rag(?:\[[\w,]+\])?>=(\d+)\.(\d+),<(\d+)\.(\d+)"', path.read_text())
+    found = re.findall(r'"balrog_rag(?:\[[\w,-]+\])?>=(\d+)\.(\d+),<(\d+)\.(\d+)"', path.read_text())
     ours = tuple(int(part) for part in __version__.split(".")[:2])
     assert found
     assert all((int(a), int(b)) <= ours < (int(c), int(d)) for a, b, c, d in found)

@@ -351,7 +351,7 @@ def arrays_of(episodes: Sequence[Episode]) -> EpisodeArrays:
 
 
 def summed(values: NDArray[Any]) -> Any:
-    """The sum: exact for integers, which may be large in others' journals, and floats added in their order."""
+    """The sum: of integers exact, since journals of others may hold large ones; of floats in their order."""
     if values.dtype.kind == "i":
         return sum(values.tolist())
     return np.cumsum(values)[-1].item() if len(values) else 0

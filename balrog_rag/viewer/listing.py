@@ -116,7 +116,7 @@ def _of_run(run: Path) -> list[ListedEpisode]:
         return known[1]
     loaded = runs.load(run)
     found = list(_in_run(run, loaded))
-    if not loaded.problems:  # these may end without a change of the journal
+    if not loaded.problems and not loaded.unfinished:  # either may change while no journal does
         while len(_known) >= _MOST_KNOWN:
             del _known[next(iter(_known))]
         _known[run] = state, found
