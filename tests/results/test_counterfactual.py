@@ -137,7 +137,7 @@ def test_a_record_without_costs_still_makes_a_gate(runs, capsys):
     capsys.readouterr()
     assert knowledge(["gate", "fit", str(runs / "naive_rag")]) == 0
     told = capsys.readouterr().out
-    assert "is not in this record" in told
+    assert "the record lacks the cost of look-ups" in told
     assert "worth" not in told.splitlines()[-1]
     alike = [msgspec.structs.replace(one, without=one.action) for one in old]
     keep(runs / "naive_rag", Counterfactual(tuple(alike + old)))
