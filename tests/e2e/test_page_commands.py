@@ -26,7 +26,7 @@ NOT_RUN = {
     r"models canary": "asks a provider; tests/models/test_canary.py asks a server on loopback",
     r"^rollout .*--base-url": "needs a server of a model; tests/rollouts starts one",
     r"conf_dir=|my_game.py": "needs files that the page describes; tests/cli makes them",
-    r"^view (results/RUN|SUBMISSION|GAME\S*)$": "serves until it is stopped; tests/viewer start servers",
+    r"^view (?!.* --out )": "serves until it is stopped; tests/viewer start servers",
     r"env=balrog\b|env=textworld|\+experiment=balrog\b|envs build": "tests/e2e/test_six.py plays all six",
     r"limits.until=verdict": "takes four looks at several games; tests/run/test_verdict_design.py plays them",
     r"mine.py|FILE.py:|path=FOLDER": "needs the reader's file; tests/agents/test_own_class.py has some",
@@ -142,6 +142,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # a page takes a few minutes at most; a command that waits for ever is found soon
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_run(page: Path, made: Path, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
