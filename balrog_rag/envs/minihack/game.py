@@ -16,6 +16,7 @@ from balrog_rag.contracts.errors import EnvironmentFailure
 from balrog_rag.contracts.kinds import check_game
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.minihack.boxoban import read_levels, require_levels
+from balrog_rag.envs.minihack.compiled_levels import compile_once
 from balrog_rag.envs.minihack.package import import_minihack
 from balrog_rag.envs.minihack.tasks import BALROG_TASKS
 from balrog_rag.envs.nethack.actions import ESC, SPACE, minihack_actions
@@ -92,12 +93,12 @@ class MiniHackEngine:
         """
         self._seeds = spec.seeds
         self._ttyrec = ttyrec
-        import_minihack()
+        compile_once()
         clear(ttyrec)
         prefix = log_prefix(ttyrec)
         with _seeded(spec.seeds.core), _recording(ttyrec, prefix):
             self._task = _make_task(spec, menus)
-        if not Path(self._task.nethack._vardir, "lib", "mylevel.lev").exists():
+        if not self._task.level_compiles:
             self._task.close()
             raise EnvironmentFailure(f"{spec.task}: its level description does not compile")
         self._game = self._task.nethack
