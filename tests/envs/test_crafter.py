@@ -1,6 +1,7 @@
 """Crafter where no recording of BALROG's shows it, and what makes it the same everywhere."""
 
 import numpy as np
+import opensimplex
 
 from balrog_rag.envs.crafter.game import ACTIONS, make
 from balrog_rag.envs.crafter.words import surroundings
@@ -65,3 +66,13 @@ def test_a_game_begun_again_is_the_same_and_so_is_a_picture_asked_for_again():
     assert game.picture().shape == (256, 256, 3)
     assert (game.picture() == game.picture()).all()
     assert game.reset() == first
+
+
+def test_the_noise_of_a_world_is_that_of_the_package():
+    from balrog_rag.envs.crafter.world import _Noise
+
+    theirs, ours = opensimplex.OpenSimplex(seed=7), _Noise(7)
+    assert isinstance(theirs._perm, np.ndarray)
+    for x in range(12):
+        for size in (3, 8, 15):
+            assert ours.noise3(x / size, 5.5 / size, x % 4) == theirs.noise3(x / size, 5.5 / size, x % 4)
