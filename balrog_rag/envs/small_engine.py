@@ -4,7 +4,7 @@ An engine is one episode of one task. It knows nothing of agents, prompts or jou
 of its task, its seed and the actions, and imports its game's package only when it is created.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -47,6 +47,10 @@ class SmallEngine(Protocol):
 
     def picture(self) -> "NDArray[Any] | None":
         """Return the moment as RGB bytes; None if the game has no picture."""
+        ...
+
+    def looks(self) -> Hashable:
+        """Return what its picture depends on, to draw no picture twice; None if that is not known."""
         ...
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
 """Adapts the engine of a small game to an environment of the harness."""
 
-from collections.abc import Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -17,8 +16,8 @@ from balrog_rag.envs.small_engine import Moment, SmallEngine
 if TYPE_CHECKING:  # imported by every run before play, so NumPy is not imported here
     from numpy.typing import NDArray
 
-MOST_ENCODED = 100
-"""Encoded pictures that a game keeps."""
+MOST_DRAWINGS = 1000
+"""Encoded pictures that a process keeps, of one to two kilobytes each."""
 SEEDS = 2**32
 """The number of distinct seeds of these games' generators."""
 
@@ -84,7 +83,7 @@ class PlayedEngine:
         self._anything = anything
         self._pictured = shows_pictures(spec.options)
         self._steps, self._ended = 0, ""
-        self._encoded: dict[bytes, bytes] = {}
+        self._encoded: tuple[NDArray[Any] | None, bytes | None] = None, None
         self._moment = Moment("")
         self.view = self._view("")
 
@@ -168,15 +167,26 @@ class PlayedEngine:
         return () if drawn is None else (drawn,)
 
     def _drawn(self) -> bytes | None:
+        looks = self._engine.looks()
+        if looks is None:
+            return self._encoded_picture()
+        # Drawing and encoding is slow, and players come back to moments that look the same.
+        key = (self._spec.env, looks)
+        drawn = _drawings.get(key)
+        if drawn is None:
+            if len(_drawings) >= MOST_DRAWINGS:
+                _drawings.pop(next(iter(_drawings)), None)  # the threads of a server share it
+            drawn = _drawings[key] = self._encoded_picture()
+        return drawn
+
+    def _encoded_picture(self) -> bytes | None:
         from balrog_rag.util.png import png
 
         pixels = self._engine.picture()
-        if pixels is None:
-            return None
-        seen = blake2b(pixels.tobytes(), digest_size=16).digest()
-        # Encoding is slow, and players come back to moments that look the same.
-        if seen not in self._encoded:
-            if len(self._encoded) >= MOST_ENCODED:
-                self._encoded.clear()
-            self._encoded[seen] = png(pixels)
-        return self._encoded[seen]
+        if pixels is not self._encoded[0]:  # the same moment may be drawn for the player and for people
+            self._encoded = pixels, None if pixels is None else png(pixels)
+        return self._encoded[1]
+
+
+_drawings: dict[tuple[str, Hashable], bytes | None] = {}
+"""Encoded pictures of this process, by kind of game and look."""

@@ -9,6 +9,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.envs.babaisai.player import read_board, solve
 from balrog_rag.envs.babaisai.simulation import Rule, Tile
 from balrog_rag.envs.babaisai.words import describe
+from balrog_rag.envs.babyai.agent_view import view_of
 from balrog_rag.envs.babyai.game import ACTIONS as TURNS
 from balrog_rag.envs.babyai.game import TASKS as ERRANDS
 from balrog_rag.envs.babyai.game import limit
@@ -170,9 +171,9 @@ def test_what_is_carried_is_told_first():
     from minigrid.core.world_object import Key
 
     level.carrying = Key("red")
-    assert seen_by(level).startswith("You carry a red key")
+    assert seen_by(view_of(level).cells).startswith("You carry a red key")
     level.carrying = None
-    assert "You carry" not in seen_by(level)
+    assert "You carry" not in seen_by(view_of(level).cells)
 
 
 @pytest.mark.parametrize(

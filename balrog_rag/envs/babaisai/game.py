@@ -1,5 +1,6 @@
 """BALROG's Baba Is AI tasks as engines."""
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,11 @@ class Baba:
 
         pixels: NDArray[Any] = draw_picture(self._board)
         return pixels
+
+    def looks(self) -> Hashable:
+        """The visible tiles, and where baba faces."""
+        board = self._board
+        return board.width, board.height, board.facing, tuple(board.tops())
 
     def close(self) -> None:
         """Do nothing: no resources are held."""

@@ -1,12 +1,16 @@
 """BALROG's BabyAI tasks as engines."""
 
 import os
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.envs.small_engine import Moment
+
+if TYPE_CHECKING:
+    from balrog_rag.envs.babyai.agent_view import View
 
 ERRANDS = ("goto", "pickup", "open", "putnext", "pick_up_seq_go_to")
 TASKS = tuple(f"BabyAI-MixedTrainLocal-v0/{errand}" for errand in ERRANDS)
@@ -67,16 +71,21 @@ class BabyAI:
 
     def picture(self) -> NDArray[Any]:
         """Draw the agent's view, 112 by 112 pixels."""
-        pixels: NDArray[Any] = self._level.get_pov_render(tile_size=_PIXELS)
-        return pixels
+        return self._view.picture(_PIXELS)
+
+    def looks(self) -> Hashable:
+        """The cells in view."""
+        return self._view.looks
 
     def close(self) -> None:
         """Do nothing: no resources are held."""
 
     def _moment(self, reward: float, ended: str) -> Moment:
+        from balrog_rag.envs.babyai.agent_view import view_of
         from balrog_rag.envs.babyai.words import describe
 
-        return Moment(describe(self._level), "", reward, ended, self._progression)
+        self._view: View = view_of(self._level)
+        return Moment(describe(self._view.cells), "", reward, ended, self._progression)
 
 
 _NUMBERS = {name: number for number, name in enumerate(ACTIONS)}

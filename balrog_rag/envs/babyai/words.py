@@ -1,21 +1,22 @@
 """The observation of a Minigrid level in BALROG's words, one line per thing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _FORWARD, _LEFT, _RIGHT = (0, -1), (-1, 0), (1, 0)
 _LOOKS = ((_FORWARD, "forward"), (_LEFT, "left"), (_RIGHT, "right"))
 
+Cells = Sequence[Sequence[Any]]
+"""The things in view by column and row; None where nothing is seen."""
 
-def describe(level: Any) -> str:
+
+def describe(cells: Cells) -> str:
     """List the carried object, the walls straight ahead, left and right, and every other thing in view.
 
-    Things are listed from left to right, and within a column from far to near.
+    The carried object is in the agent's cell. Things are listed from left to right, and within a column from
+    far to near.
     """
-    grid, visible = level.gen_obs_grid()
-    size = level.agent_view_size
-    cells = [[grid.get(x, y) if visible[x, y] else None for y in range(size)] for x in range(size)]
-    return "\n".join((*_carried(level.carrying), *_walls(cells), *_things(cells)))
+    return "\n".join((*_carried(cells[len(cells) // 2][-1]), *_walls(cells), *_things(cells)))
 
 
 def _carried(thing: Any) -> Iterator[str]:
@@ -23,7 +24,7 @@ def _carried(thing: Any) -> Iterator[str]:
         yield f"You carry a {thing.color} {thing.type}"
 
 
-def _walls(cells: list[list[Any]]) -> Iterator[str]:
+def _walls(cells: Cells) -> Iterator[str]:
     """Walls with nothing between them and the agent, which is in the middle of the nearest row."""
     size = len(cells)
     for (dx, dy), way in _LOOKS:
@@ -35,7 +36,7 @@ def _walls(cells: list[list[Any]]) -> Iterator[str]:
             yield f"a wall {_steps(distance, way)}"
 
 
-def _things(cells: list[list[Any]]) -> Iterator[str]:
+def _things(cells: Cells) -> Iterator[str]:
     size = len(cells)
     middle, near = size // 2, size - 1
     for x in range(size):

@@ -68,6 +68,10 @@ class Crafter:
         """Draw the surroundings and the inventory, 256 by 256 pixels."""
         return self._world.picture()
 
+    def looks(self) -> None:
+        """Return None: the light of its pictures is drawn by chance."""
+        return
+
     def close(self) -> None:
         """Do nothing: no resources are held."""
 

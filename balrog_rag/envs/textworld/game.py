@@ -90,6 +90,10 @@ class TextWorld:
         """Return None: there is no picture."""
         return
 
+    def looks(self) -> None:
+        """Return None: there is no picture."""
+        return
+
     def close(self) -> None:
         """Close the interpreter."""
         self._story.close()
