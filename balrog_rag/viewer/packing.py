@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from balrog_rag.contracts.painting import ColouredText
 
 CHUNK = 64
@@ -23,10 +25,10 @@ Change = list[Any]
 def packed(document: Any, level: int = 6) -> bytes:
     """Compress a document as JSON: lone surrogates stay escaped, NaN becomes null."""
     try:
-        text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(document), separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), level)
+        text = msgspec.json.encode(document)
+    except UnicodeEncodeError:  # a lone surrogate, which UTF-8 does not have
+        text = json.dumps(_finite(document), separators=(",", ":")).encode("ascii")
+    return zlib.compress(text, level)
 
 
 def _finite(value: Any) -> Any:
