@@ -8,6 +8,7 @@ This is done only if the copy has the known layout (64-bit Linux on x86). Otherw
 
 import os
 import struct
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 _X86_64, _ELF64_LITTLE = 62, b"\x7fELF\x02\x01"
 _LOAD, _DYNAMIC = 1, 2
 _STRINGS, _SYMBOLS, _JUMPS_SIZE, _JUMPS = 5, 6, 2, 23
-_ENTRY, _SYMBOL = 24, 24
+_SYMBOL = 24
 JUMP_SIZE = 16
 """Length of a jump in bytes, and so of the code that can replace it."""
 ANSWERED = (b"time", b"getenv", b"nh_getenv")
@@ -49,32 +50,43 @@ class _Library:
         """Unpack numbers at an address."""
         return struct.unpack_from(form, self.image, self.offset(address))
 
-    def slots(self, name: bytes) -> list[int]:
-        """The addresses of the jump slots of an imported function."""
-        found = []
-        for n in range(self.dynamic[_JUMPS_SIZE] // _ENTRY):
-            slot, info = self.unpack("<QQ", self.dynamic[_JUMPS] + _ENTRY * n)
-            (string,) = self.unpack("<I", self.dynamic[_SYMBOLS] + _SYMBOL * (info >> 32))
-            begin = self.offset(self.dynamic[_STRINGS] + string)
-            if self.image[begin : begin + len(name) + 1] == name + b"\0":
-                found.append(slot)
+    def slots(self, names: Sequence[bytes]) -> dict[bytes, list[int]]:
+        """The addresses of the jump slots of imported functions."""
+        found: dict[bytes, list[int]] = {name: [] for name in names}
+        symbols, strings = self.offset(self.dynamic[_SYMBOLS]), self.offset(self.dynamic[_STRINGS])
+        jumps = self.offset(self.dynamic[_JUMPS])
+        # Thousands of entries, when a worker opens its first game: the tables are located once.
+        for slot, info, _ in struct.iter_unpack(
+            "<QQQ", self.image[jumps : jumps + self.dynamic[_JUMPS_SIZE]]
+        ):
+            (string,) = struct.unpack_from("<I", self.image, symbols + _SYMBOL * (info >> 32))
+            begin = strings + string
+            name = self.image[begin : self.image.index(b"\0", begin)]
+            if name in found:
+                found[name].append(slot)
         return found
 
 
-@cache
 def jump_to(path: str, function: bytes) -> int | None:
-    """The offset in a library's file of the jump to a function; None if the file has an unknown layout."""
+    """The offset in a library's file of the jump to an answered function; None if its layout is unknown."""
+    return _jumps(path).get(function)
+
+
+@cache
+def _jumps(path: str) -> dict[bytes, int]:
+    """The offsets of the jumps to all answered functions."""
     try:
         image = Path(path).read_bytes()
         if not image.startswith(_ELF64_LITTLE) or struct.unpack_from("<H", image, 18)[0] != _X86_64:
-            return None
-        return _find(_Library(image), function)
-    except (OSError, struct.error, KeyError, StopIteration, OverflowError):
-        return None
+            return {}
+        library = _Library(image)
+        found = {name: _find(library, slots) for name, slots in library.slots(ANSWERED).items()}
+    except (OSError, struct.error, KeyError, StopIteration, OverflowError, ValueError):
+        return {}
+    return {name: offset for name, offset in found.items() if offset is not None}
 
 
-def _find(library: _Library, function: bytes) -> int | None:
-    slots = library.slots(function)
+def _find(library: _Library, slots: Sequence[int]) -> int | None:
     if len(slots) != 1:
         return None
     # Before it is bound, the slot leads back behind the stub's first instruction, a jump through that slot.
