@@ -23,6 +23,7 @@ from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.util import scratch
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.workers.inline import InlineGames
+from tests import preloaded
 from tests.parts import Part
 
 # Tests must not change the user's own state, and leave nothing in the temporary folder:
@@ -51,6 +52,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Thousands of tests and every library stay in memory, and the collector would look at them all the time.
 gc.set_threshold(20_000, 20, 20)
+
+preloaded.serve_pools()
 
 Specs = Callable[..., list[EpisodeSpec]]
 Play = Callable[..., End]

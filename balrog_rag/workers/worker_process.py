@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
 import msgspec
 
@@ -212,14 +212,34 @@ class WorkerProcess(asyncio.Protocol):
         return f"{how}: {lines[-1].strip()[:_LONGEST_LINE]}" if lines else how
 
 
-def _start(inherited: socket.socket, log: Any, folder: str) -> "subprocess.Popen[bytes]":
-    package_root = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, (package_root, os.environ.get("PYTHONPATH"))))
+class Process(Protocol):
+    """A started process, as `subprocess.Popen` has it."""
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return its exit code, negative for a signal."""
+
+
+def launch(words: list[str], environment: dict[str, str], inherited: int, log: IO[bytes]) -> Process:
+    """Start Python with these arguments, one open descriptor, and its output in `log`."""
     return subprocess.Popen(
-        [sys.executable, "-m", "balrog_rag.workers.worker", str(inherited.fileno()), str(os.getpid())],
-        pass_fds=[inherited.fileno()],
+        [sys.executable, *words],
+        pass_fds=[inherited],
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        env={**os.environ, "PYTHONPATH": path, "TMPDIR": folder},
+        env=environment,
     )
+
+
+def _start(inherited: socket.socket, log: IO[bytes], folder: str) -> Process:
+    package_root = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, (package_root, os.environ.get("PYTHONPATH"))))
+    words = ["-m", "balrog_rag.workers.worker", str(inherited.fileno()), str(os.getpid())]
+    return launch(words, {**os.environ, "PYTHONPATH": path, "TMPDIR": folder}, inherited.fileno(), log)

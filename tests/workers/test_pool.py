@@ -14,14 +14,21 @@ import balrog_rag.workers.worker as worker_module
 from balrog_rag.contracts.data import GameSpec, ProgramPlayer, Seeds
 from balrog_rag.contracts.errors import ConfigError, EnvironmentFailure, WorkerLost, WorkerLostElsewhere
 from balrog_rag.util import scratch
+from balrog_rag.workers import worker_process
 from balrog_rag.workers.framing import Close, Heartbeat, Open, PlayActions
 from balrog_rag.workers.inline import InlineGames
 from balrog_rag.workers.pool import WorkerPool
-from tests import support
+from tests import preloaded, support
 from tests.envs.support import minihack, nethack
 from tests.support import PATIENCE
 
 WALK = ["north", "search", "west", "search", "pray", "y", "kick", "esc"]
+
+
+@pytest.fixture(autouse=True)
+def python_starts(monkeypatch):
+    """Workers are started as users start them."""
+    monkeypatch.setattr(worker_process, "launch", preloaded.PYTHON_STARTS)
 
 
 def with_pool(scenario, **options):
