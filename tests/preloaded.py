@@ -7,6 +7,7 @@ descriptors and exit code, as a start has them; it shares only what was imported
 terminals, closed streams) and of the pool of workers start Python themselves.
 """
 
+import atexit
 import fcntl
 import gc
 import importlib
@@ -241,7 +242,26 @@ def main() -> None:
     forks.take_orders(socket.socket(fileno=int(sys.argv[1])))
     order = forks.next_order()
     if order is not None:
-        runpy.run_module(_become(*order), run_name="__main__", alter_sys=True)
+        _live(*order)
+
+
+def _live(module: str, words: list[str], cwd: str, environment: dict[str, str]) -> None:
+    """Be this command to its end, which is Python's own except that objects are not freed one by one.
+
+    That takes most commands longer than what they do, since it copies all pages of the server's memory.
+    """
+    code: int | None = None
+    try:
+        runpy.run_module(_become(module, words, cwd, environment), run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        code = end.code
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit((code or 0) & 0xFF)
 
 
 class _Child(NamedTuple):
