@@ -124,8 +124,9 @@ class Retrieval(Wrapper):
 
     def _due_by_policy(self, observation: Observation) -> bool:
         if self.config.when == "novelty":
-            new = self._noticer.new(observation)
-            return bool(self._not_lately(self._memory.unknown(self._concerns)) if self._urgent else new)
+            if self._urgent:
+                return bool(self._not_lately(self._memory.unknown(self._concerns)))
+            return bool(self._noticer.new(observation))
         if self.config.when == "adaptive":
             return self._worth.due(self._steps, self.signals.health(observation.numbers))
         if self.config.when == "interval":

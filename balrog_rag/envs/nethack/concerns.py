@@ -7,6 +7,7 @@ nearest first.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from balrog_rag.contracts.measures import Numbers
@@ -20,6 +21,10 @@ DISTANCES = ("adjacent", "very near", "near", "far", "very far")
 
 _ADJACENT, _NEAR = DISTANCES.index("adjacent"), DISTANCES.index("near")
 _LINE = re.compile(rf"^(.+?) ({'|'.join(sorted(DISTANCES, key=len, reverse=True))})\b", re.MULTILINE)
+
+
+_CACHED = 256
+"""Texts whose reading is cached: one that has not changed is read again at every step."""
 
 
 class Sight(NamedTuple):
@@ -42,10 +47,11 @@ class Situation(NamedTuple):
     """Deeds so far, by name, with their turns."""
 
 
-def sights(language: str) -> list[Sight]:
+@lru_cache(maxsize=_CACHED)
+def sights(language: str) -> tuple[Sight, ...]:
     """Read the things of a language observation, nearest first; the hero's own square is not in it."""
     found = [Sight(noun, DISTANCES.index(distance)) for noun, distance in _LINE.findall(language)]
-    return sorted(found, key=lambda each: each.distance)
+    return tuple(sorted(found, key=lambda each: each.distance))
 
 
 def concerns(now: Situation) -> list[Concern]:
@@ -53,7 +59,7 @@ def concerns(now: Situation) -> list[Concern]:
     digs = digging(now.numbers, now.done)
     found = [
         *(*_asked(now), *digs, *_beside(now), *_states(now)),
-        *(*_standing(now), *_news(now), *_things(now)),
+        *(*_standing(now), *_news(now.message), *_things(now)),
     ]
     return list(_merged(found).values())
 
@@ -111,6 +117,7 @@ def _monsters(numbers: Numbers) -> Mapping[str, str]:
     return {} if _has(numbers, "Hallu") else monster_names()
 
 
+@lru_cache(maxsize=_CACHED)
 def is_open(message: str) -> bool:
     """Whether the game waits for an answer to a question of one key."""
     return bool(_OPEN.search(message.strip()))
@@ -225,8 +232,9 @@ def _hunger(numbers: Numbers) -> str:
 
 def _states(now: Situation) -> Iterator[Concern]:
     numbers = now.numbers
-    for word in CONDITIONS:
-        if word in questions.FOR_CONDITIONS and _has(numbers, word):
+    condition = numbers.get("condition", 0)
+    for bit, word in enumerate(CONDITIONS):
+        if condition >> bit & 1 and word in questions.FOR_CONDITIONS:
             yield Concern(questions.FOR_CONDITIONS[word], lasting=True)
     hunger, prayed = _hunger(numbers), _recently_prayed(now)
     near = _monster_near(now)
@@ -349,16 +357,15 @@ _LONGEST = 120
 _UNDERFOOT = re.compile(r"You (?:see|feel) here (?:an? |the |\d+ )?([^.]{3,60})\.")
 
 
-def _news(now: Situation) -> Iterator[Concern]:
-    message = now.message
+@lru_cache(maxsize=_CACHED)
+def _news(message: str) -> tuple[Concern, ...]:
     if is_open(message) or ("\n" in message.strip() and " - " in message):
-        return
-    for pattern, query in _NEWS:
-        if re.search(pattern, message):
-            yield Concern(query)
+        return ()
+    news = [Concern(query) for pattern, query in _NEWS if re.search(pattern, message)]
     found = _UNDERFOOT.search(message)
     if found and "corpse" in found[1]:
-        yield Concern(OLD_CORPSE, lasting=True)
+        news.append(Concern(OLD_CORPSE, lasting=True))
+    return tuple(news)
 
 
 _FEATURES = {

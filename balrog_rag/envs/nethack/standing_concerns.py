@@ -5,6 +5,8 @@ A way down that is being dug, wounds after a fight, fresh corpses, and unused th
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from balrog_rag.contracts.measures import Numbers
 from balrog_rag.contracts.signals import Concern
@@ -51,8 +53,8 @@ def standing(
     numbers: Numbers, inventory: str, done: Mapping[str, int], near: bool, seen: bool
 ) -> Iterator[Concern]:
     """Yield the other standing concerns; `near`: a monster is close, `seen`: one is in view."""
-    items = carried(inventory)
-    if seen and any(_MISSILE.search(each.name) and not each.wielded for each in items):
+    pack = pack_of(inventory)
+    if seen and pack.missiles:
         yield Concern(MISSILES, lasting=True)
     if near:
         return
@@ -60,7 +62,7 @@ def standing(
         yield Concern(FRESH, lasting=True)
     if _wounded(numbers):
         yield Concern(WOUNDED, lasting=True)
-    yield from _unused(items)
+    yield from pack.unused
 
 
 def _lately(deed: str, turns: int, numbers: Numbers, done: Mapping[str, int]) -> bool:
@@ -83,7 +85,22 @@ def _unused(items: Sequence[Item]) -> Iterator[Concern]:
         yield Concern(UNARMED, lasting=True)
 
 
-def carried(inventory: str) -> list[Item]:
-    """Parse an inventory with a line for each item, `a: a dagger (weapon in hand)`."""
+class Pack(NamedTuple):
+    """What an inventory gives reason to ask about."""
+
+    missiles: bool
+    """Whether something to throw or shoot is not in hand."""
+    unused: tuple[Concern, ...]
+    """Things that wait to be put to use."""
+
+
+@lru_cache(maxsize=64)
+def pack_of(inventory: str) -> Pack:
+    """Read an inventory with a line for each item, `a: a dagger (weapon in hand)`.
+
+    Cached, because it seldom changes from one step to the next.
+    """
     lines = (line.partition(": ") for line in inventory.splitlines())
-    return [read_item(letter, text) for letter, found, text in lines if found]
+    items = [read_item(letter, text) for letter, found, text in lines if found]
+    missiles = any(_MISSILE.search(each.name) and not each.wielded for each in items)
+    return Pack(missiles, tuple(_unused(items)))
