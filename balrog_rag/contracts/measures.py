@@ -182,3 +182,15 @@ class Rules:
     """The keys of the figures in those rows."""
     apart: bool = False
     """Whether a board also shows each task's figures in a row of its own."""
+
+
+def numbers_of(episodes: Sequence[PlayedEpisode], taken: Literal["last", "most"], name: str) -> list[int]:
+    """The last or the highest value of a number in each of these episodes; 0 where the game has none.
+
+    A sequence that stores its episodes in columns has the method `numbers_of`, which makes no mapping of all
+    numbers per episode.
+    """
+    stored = getattr(episodes, "numbers_of", None)
+    if stored is not None:
+        return list(stored(taken, name))
+    return [getattr(each, taken).get(name, 0) for each in episodes]

@@ -56,6 +56,14 @@ def journal_name(episode: str) -> str:
     return f"{env}/{name}/{name}_run_{number}.journal.jsonl"
 
 
+def episode_named(journal: str) -> str:
+    """Return the episode whose journal has this path in its run folder; empty if no journal has it."""
+    task, _, file = journal.rpartition("/")
+    number = file.removesuffix(".journal.jsonl").rpartition("_run_")[2]
+    name = f"{task}/{number}"
+    return name if journal_name(name) == journal else ""
+
+
 def packs_in(run: Path) -> list[Path]:
     """Return the packs of a run, oldest first."""
     folder = run / FOLDER

@@ -13,10 +13,11 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.results import sweeps
 from balrog_rag.results.comparability import flat, settings_of, short
-from balrog_rag.results.episodes import NO_MODEL, Episode, EpisodeList
+from balrog_rag.results.episodes import NO_MODEL, Episode, EpisodeList, EpisodeSequence
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import LoadedRun, partial
 from balrog_rag.results.shard_folders import is_sharded, loaded
+from balrog_rag.results.stored_sequence import together
 
 
 class Arm(msgspec.Struct, dict=True):
@@ -31,11 +32,9 @@ class Arm(msgspec.Struct, dict=True):
     """Whether --partial was given: conclusions from incomplete runs are wanted."""
 
     @property
-    def episodes(self) -> EpisodeList:
+    def episodes(self) -> EpisodeSequence:
         """All its episodes, run by run."""
-        found: EpisodeList = self._made_once(
-            "all", lambda: EpisodeList(episode for run in self.runs for episode in run.episodes)
-        )
+        found: EpisodeSequence = self._made_once("all", lambda: together([run.episodes for run in self.runs]))
         return found
 
     def _made_once(self, what: str, make: Callable[[], Any]) -> Any:
@@ -70,20 +69,20 @@ class Arm(msgspec.Struct, dict=True):
         marks = [mark for mark in ("forked" if self.forked else "", self.partial) if mark]
         return f"{name} ({', '.join(marks)})" if marks else name
 
-    def by_env(self) -> dict[str, EpisodeList]:
+    def by_env(self) -> dict[str, EpisodeSequence]:
         """Its episodes by environment, in display order."""
-        found: dict[str, EpisodeList] = self._made_once("by_env", lambda: by_env(self.episodes))
+        found: dict[str, EpisodeSequence] = self._made_once("by_env", lambda: by_env(self.episodes))
         return found
 
 
-def by_env(episodes: Iterable[Episode]) -> dict[str, EpisodeList]:
+def by_env(episodes: Iterable[Episode]) -> dict[str, EpisodeSequence]:
     """Group episodes by environment, in display order."""
-    listed = episodes if isinstance(episodes, EpisodeList) else EpisodeList(episodes)
+    listed = episodes if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes)
     found = listed.arrays.env
     envs = in_order(env for env, _ in found.counted())
     if len(envs) < 2:
         return dict.fromkeys(envs, listed)
-    return {env: EpisodeList(listed[place] for place in found.where(env)) for env in envs}
+    return {env: listed.take(found.where(env)) for env in envs}
 
 
 def in_order(envs: Iterable[str]) -> list[str]:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.episode_arrays import Coded, arrays_of, summed
-from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, Lookups
+from balrog_rag.results.coded_values import Coded, summed
+from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
+from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, EpisodeList, EpisodeSequence, Lookups
 from balrog_rag.results.statistics.censored import CensoredGame
 from balrog_rag.results.statistics.shares import Shares, compare_censored
 
@@ -119,13 +121,14 @@ class RetrievalShare(msgspec.Struct, frozen=True):
 def never_searched(episodes: Sequence[Episode]) -> str:
     """Warn, with reasons, if retrieval was on but never searched; otherwise empty."""
     enabled = arrays_of(episodes).mapped(_retrieves, "agent").array().astype(bool)
-    on = [episodes[place] for place in enabled.nonzero()[0].tolist()]
-    steps = sum(episode.steps for episode in on)
-    if not steps or any(episode.lookups.count for episode in on):
+    if not enabled.any():
         return ""
-    lookups = Lookups()
-    for episode in on:
-        lookups.add(episode.lookups)
+    on = (episodes if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes)).take(
+        enabled.nonzero()[0]
+    )
+    steps, lookups = summed(on.arrays.numbers("steps")), _lookups(on.arrays)
+    if not steps or lookups.count:
+        return ""
     due, reasons = (
         sum(lookups.ends.values()),
         ", ".join(f"{word} {n}" for word, n in ranked(lookups.ends)),
@@ -142,24 +145,31 @@ def _retrieves(agent: Mapping[str, Any]) -> bool:
     return bool((agent.get("retrieval") or {}).get("enabled"))
 
 
+def _lookups(arrays: EpisodeArrays) -> Lookups:
+    """All look-ups added up."""
+    counts = {name: summed(arrays.lookups(name)) for name in Lookups.__struct_fields__ if name != "ends"}
+    words = sorted({path[1] for path in arrays.names("lookups") if path[0] == "ends"})
+    ends = {word: summed(arrays.figures("lookups", "ends", word)) for word in words}
+    return Lookups(**counts, ends={word: steps for word, steps in ends.items() if steps})
+
+
 def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
     """Summarise retrieval in these episodes; None if there were no look-ups."""
     arrays = arrays_of(episodes)
     if not arrays.lookups("count").any() and not any(name[0] == "ends" for name in arrays.names("lookups")):
         return None
-    lookups = Lookups()
-    for episode in episodes:
-        lookups.add(episode.lookups)
+    lookups = _lookups(arrays)
     whole, serving = Calls(), Calls()
     for purpose, calls in calls_by_purpose(episodes).items():
         whole.add(calls)
         if purpose in ("query", "summary", "rerank"):
             serving.add(calls)
-    for episode in episodes:
-        serving.add(episode.asked_again)
+    for field in Calls.__struct_fields__:
+        again = arrays.figures("asked_again", field)
+        setattr(serving, field, summed(np.concatenate([[getattr(serving, field)], again])))
     tokens = whole.input + whole.output
     return RetrievalShare(
-        sum(episode.steps for episode in episodes),
+        summed(arrays.numbers("steps")),
         lookups,
         serving.count / whole.count if whole.count else 0.0,
         (serving.input + serving.output) / tokens if tokens else 0.0,

@@ -9,9 +9,10 @@ separately.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from balrog_rag.contracts.data import CONNECTION_KEYS
+from balrog_rag.contracts.data import CONNECTION_KEYS, GameSpec
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.episodes import NO_MODEL, Episode, any_asked
+from balrog_rag.results.episode_arrays import BARE_GAME, TASK, arrays_of
+from balrog_rag.results.episodes import NO_MODEL, any_asked
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.runs import LoadedRun
 
@@ -43,7 +44,7 @@ def settings_of(run: LoadedRun) -> dict[str, Any]:
         kept["model"] = {"name": NO_MODEL}
         kept.pop("knowledge", None)
     if run.is_fork:
-        kept["forked"] = "; ".join(sorted({episode.forked for episode in run.episodes})) or "yes"
+        kept["forked"] = "; ".join(sorted({*arrays_of(run.episodes).coded("forked").values})) or "yes"
     return kept
 
 
@@ -61,7 +62,7 @@ def tasks_of(runs: Sequence[LoadedRun]) -> set[Task]:
     """The tasks that these runs planned or played."""
     planned = {task for run in runs for task in run.config.get("env", {}).get("tasks", ())}
     found = {(env, task) for env, _, task in (name.partition("/") for name in planned)}
-    return found | {(episode.env, episode.task) for run in runs for episode in run.episodes}
+    return found | {(env, task) for run in runs for env, task, _ in arrays_of(run.episodes).games.values}
 
 
 def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, str]:
@@ -71,8 +72,8 @@ def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, 
         limits = flat(settings_of(run).get("limits", {}), "limits.")
         for key, value in limits.items():
             found.setdefault(key, set()).add(short(value))
-    for episode in _distinct(runs, tasks):
-        game, interface = episode.game, kind_of(episode.env).sampling.interface
+    for game in _distinct(runs, tasks):
+        interface = kind_of(game.env).sampling.interface
         found.setdefault(f"env.max_steps.{game.env}", set()).add(str(game.max_steps))
         for key, value in flat(game.options).items():
             if key not in interface:
@@ -80,14 +81,15 @@ def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, 
     return {key: ", ".join(sorted(values)) for key, values in sorted(found.items())}
 
 
-def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> Collection[Episode]:
-    """One episode per combination of environment, step limit and options."""
-    return {
-        (episode.env, episode.game.max_steps, repr(episode.game.options)): episode
-        for run in runs
-        for episode in run.episodes
-        if (episode.env, episode.task) in tasks
-    }.values()
+def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> list[GameSpec]:
+    """The games of these tasks, regardless of their seeds."""
+
+    def game(name: str, bare: GameSpec) -> GameSpec | None:
+        env, _, task = name.partition("/")
+        return bare if (env, bare.versioned(task)) in tasks else None
+
+    found = [arrays_of(run.episodes).mapped(game, TASK, BARE_GAME).values for run in runs]
+    return [each for games in found for each in games if each is not None]
 
 
 def different_conditions(ours: Sequence[LoadedRun], theirs: Sequence[LoadedRun]) -> str:

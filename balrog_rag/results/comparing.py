@@ -12,7 +12,7 @@ from balrog_rag.results.arms import Arm, by_env, differences, in_order, load_arm
 from balrog_rag.results.breakdown import never_searched
 from balrog_rag.results.comparability import different_conditions
 from balrog_rag.results.episode_arrays import arrays_of
-from balrog_rag.results.episodes import Episode
+from balrog_rag.results.episodes import Episode, EpisodeSequence
 from balrog_rag.results.planned_looks import decided_look, stopped_by_verdict
 from balrog_rag.results.recorded_provenance import different_packages
 from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_lacking, measures_of, scores
@@ -167,24 +167,23 @@ WITHHELD = (
 )
 
 
-def comparable(ours: Arm, theirs: Arm) -> tuple[list[Episode], list[Episode]]:
+def comparable(ours: Arm, theirs: Arm) -> tuple[Sequence[Episode], Sequence[Episode]]:
     """Select comparable episodes; if either arm is partial, only games that both have finished."""
     mine, yours = all_comparable((ours, theirs))
     return mine, yours
 
 
-def all_comparable(arms: Sequence[Arm]) -> list[list[Episode]]:
+def all_comparable(arms: Sequence[Arm]) -> list[EpisodeSequence]:
     """Select comparable episodes of any number of arms."""
     if not any(arm.partial for arm in arms):
         return [arm.episodes for arm in arms]
-    finished = set.intersection(*({game_of(episode) for episode in arm.episodes} for arm in arms))
+    played = [arm.episodes.arrays.games for arm in arms]
+    finished = set.intersection(*({*games.values} for games in played))
     kept = finished.difference(*(run.open_games() for arm in arms for run in arm.runs))
-    return [[episode for episode in arm.episodes if game_of(episode) in kept] for arm in arms]
-
-
-def game_of(episode: Episode) -> tuple[str, str, str]:
-    """The game that an episode plays."""
-    return episode.env, episode.task, episode.game_name
+    return [
+        arm.episodes.take(games.mapped(kept.__contains__).array().nonzero()[0])
+        for arm, games in zip(arms, played, strict=True)
+    ]
 
 
 def judged(
@@ -238,14 +237,11 @@ def _untested(ours: float, theirs: float) -> list[str]:
 
 
 def _by_task(
-    ours: Sequence[Episode], theirs: Sequence[Episode]
-) -> list[tuple[str, list[Episode], list[Episode]]]:
-    mine, yours = arrays_of(ours).task, arrays_of(theirs).task
+    ours: EpisodeSequence, theirs: EpisodeSequence
+) -> list[tuple[str, EpisodeSequence, EpisodeSequence]]:
+    mine, yours = ours.arrays.task, theirs.arrays.task
     tasks = sorted({task for task, _ in mine.counted()} & {task for task, _ in yours.counted()})
-    return [
-        (task, [ours[at] for at in mine.where(task)], [theirs[at] for at in yours.where(task)])
-        for task in tasks
-    ]
+    return [(task, ours.take(mine.where(task)), theirs.take(yours.where(task))) for task in tasks]
 
 
 def against_baseline(arms: Sequence[Arm], baseline: Arm, wanted: float | None = None) -> list[Comparison]:

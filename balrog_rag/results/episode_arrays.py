@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.kinds import Measure, kind_of
+from balrog_rag.results.coded_values import Coded, Codes, inside, known_numbers, ranges
 from balrog_rag.results.episode_columns import (
     NO_SEED,
     SEPARATOR,
@@ -22,13 +23,14 @@ from balrog_rag.results.episode_columns import (
     NamedNumbers,
     Names,
     Numbers,
+    PointLists,
     Repeated,
     flat,
 )
-from balrog_rag.results.episodes import IN_THE_PROMPT, Calls, Episode, EpisodeList, Point
+from balrog_rag.results.episodes import IN_THE_PROMPT, Calls, Episode, EpisodeSequence, Point
 from balrog_rag.results.stored_episodes import StoredEpisode, StoredRows
+from balrog_rag.results.stored_sequence import StoredEpisodes, by_part
 
-Codes: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 _encode = msgspec.msgpack.Encoder(order="sorted").encode
 TASK = "env/task"
@@ -37,34 +39,8 @@ BARE_GAME = "game without seeds"
 """Its game with seeds 0, for `EpisodeArrays.mapped`."""
 
 
-class Coded:
-    """Values of which many are equal: each distinct one once, and a code per episode."""
-
-    def __init__(self, codes: Codes, values: list[Any]) -> None:
-        self.codes, self.values = codes, values
-
-    def mapped(self, function: Callable[[Any], Any]) -> "Coded":
-        """Apply a function to each distinct value."""
-        return Coded(self.codes, [function(value) for value in self.values])
-
-    def array(self) -> NDArray[Any]:
-        """A value per episode."""
-        return _objects(self.values)[self.codes]
-
-    def counted(self) -> list[tuple[Any, int]]:
-        """The distinct values that occur, in order of appearance, and how often."""
-        used, first, counts = np.unique(self.codes, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        codes, many = used[order].tolist(), counts[order].tolist()
-        return [(self.values[code], count) for code, count in zip(codes, many, strict=True)]
-
-    def where(self, value: Any) -> list[int]:
-        """The places of a value."""
-        return (
-            np.isin(self.codes, [at for at, each in enumerate(self.values) if each == value])
-            .nonzero()[0]
-            .tolist()
-        )
+GAME_NAME, WORLD_NAME = "identity of the game", "world of the game"
+"""What `game_name` and `world_name` say."""
 
 
 class EpisodeArrays:
@@ -72,7 +48,7 @@ class EpisodeArrays:
 
     def __init__(self, episodes: Sequence[Episode]) -> None:
         self.episodes = episodes
-        self._stored = all(
+        self._stored = isinstance(episodes, StoredEpisodes) or all(
             isinstance(each, StoredEpisode) and not each.rows.changed
             for each in cast(Sequence[object], episodes)
         )
@@ -87,6 +63,8 @@ class EpisodeArrays:
     @cached_property
     def _parts(self) -> list[tuple[StoredRows, Codes, Codes]]:
         """Stored rows, which of them are in the list, and where in the list."""
+        if isinstance(self.episodes, StoredEpisodes):
+            return by_part(self.episodes.parts, self.episodes.part, self.episodes.row)
         stored = cast(Sequence[StoredEpisode], self.episodes)
         parts: dict[int, tuple[int, StoredRows]] = {}
         of = np.empty(len(stored), dtype=np.int64)
@@ -94,10 +72,7 @@ class EpisodeArrays:
         for place, each in enumerate(stored):
             of[place] = parts.setdefault(id(each.rows), (len(parts), each.rows))[0]
             row[place] = each.row
-        order = np.argsort(of, kind="stable")
-        ends = np.cumsum(np.bincount(of, minlength=len(parts)))
-        places = np.split(order, ends[:-1]) if parts else []
-        return [(rows, row[mine], mine) for (_, rows), mine in zip(parts.values(), places, strict=True)]
+        return by_part([rows for _, rows in parts.values()], of, row)
 
     def coded(self, field: str) -> Coded:
         """The values of a field, or of TASK or BARE_GAME, with equal ones under one code."""
@@ -123,6 +98,10 @@ class EpisodeArrays:
             yield found, np.arange(len(found)), slice(None)
             return
         for rows, own, at in self._parts:
+            if field in (GAME_NAME, WORLD_NAME):
+                values, codes = rows.games if field == GAME_NAME else rows.worlds
+                yield values, _array(codes)[own], at
+                continue
             column = rows.column({TASK: "name", BARE_GAME: "game"}.get(field, field))
             if isinstance(column, Repeated):
                 yield column.values, _array(column.codes)[own], at
@@ -131,8 +110,10 @@ class EpisodeArrays:
             elif field == BARE_GAME and isinstance(column, GameColumn):
                 bare = [msgspec.structs.replace(spec, seeds=Seeds(0, 0)) for spec in column.specs]
                 yield bare, _array(column.codes)[own], at
-            else:
+            elif field in (TASK, BARE_GAME):
                 yield [_bare(rows[row], field) for row in own.tolist()], np.arange(len(own)), at
+            else:
+                yield [column[row] for row in own.tolist()], np.arange(len(own)), at
 
     def mapped(self, function: Callable[..., Any], *fields: str) -> Coded:
         """Apply a function to the values of these fields, once per combination that occurs."""
@@ -168,12 +149,31 @@ class EpisodeArrays:
             made[at] = part[own]
         return made
 
+    def true(self, field: str) -> NDArray[np.bool_]:
+        """Where the value of a field is true."""
+        if self._stored and all(isinstance(rows.column(field), Numbers) for rows, _, _ in self._parts):
+            found: NDArray[np.bool_] = self.numbers(field) != 0
+            return found
+        return np.array(self.coded(field).mapped(bool).array(), dtype=bool)
+
+    @cached_property
+    def played(self) -> dict[str, tuple[Codes, Codes]]:
+        """By task, as episode names write it: where its episodes are, and their numbers."""
+        numbers = np.empty(len(self), dtype=np.int64)
+        for rows, own, at in self._parts:
+            column = rows.column("name")
+            assert isinstance(column, Names)  # episodes with other names are held as objects
+            numbers[at] = np.frombuffer(column.numbers, dtype=np.int64)[own]
+        tasks = self.coded(TASK)
+        places = [(tasks.codes == code).nonzero()[0] for code in range(len(tasks.values))]
+        return {task: (mine, numbers[mine]) for task, mine in zip(tasks.values, places, strict=True)}
+
     def inner(self, field: str, *path: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """The numbers under a name in a field of mappings or structs, and where they are known."""
         if not self._stored or not all(
             isinstance(rows.column(field), NamedNumbers) for rows, _, _ in self._parts
         ):
-            return _known([_inside(value, path) for value in self.values(field)])
+            return known_numbers([inside(value, path) for value in self.values(field)])
         found, there = np.zeros(len(self), dtype=np.int64), np.zeros(len(self), dtype=bool)
         for rows, own, at in self._parts:
             stored = cast(NamedNumbers, rows.column(field)).array(*path)
@@ -214,6 +214,9 @@ class EpisodeArrays:
         return self._flattened("course", 2)
 
     def _flattened(self, field: str, width: int) -> tuple[Codes, Floats]:
+        columns = [rows.column(field) for rows, _, _ in self._parts] if self._stored else [None]
+        if all(isinstance(column, PointLists) for column in columns):
+            return self._gathered(cast(list[PointLists], columns), width)
         counts, numbers = [], []
         for chunk in self.chunks(_ROWS):
             lists = chunk.values(field)
@@ -226,15 +229,45 @@ class EpisodeArrays:
             return np.zeros(0, dtype=np.int64), np.zeros((0, width))
         return np.concatenate(counts), np.concatenate(numbers)
 
-    @property
+    def _gathered(self, columns: Sequence[PointLists], width: int) -> tuple[Codes, Floats]:
+        """The points of stored lists, in the order of the episodes."""
+        stored = [np.frombuffer(column.counts, dtype=np.int32).astype(np.int64) for column in columns]
+        counts = np.zeros(len(self), dtype=np.int64)
+        for each, (_, own, at) in zip(stored, self._parts, strict=True):
+            counts[at] = each[own]
+        found, starts = np.empty((int(counts.sum()), width)), np.cumsum(counts) - counts
+        for column, each, (_, own, at) in zip(columns, stored, self._parts, strict=True):
+            source = ranges((np.cumsum(each) - each)[own], each[own])
+            target = ranges(starts[at], each[own])
+            for place, numbers in enumerate(column.numbers):
+                found[target, place] = np.asarray(numbers)[source]
+        return counts, found
+
+    @cached_property
     def env(self) -> Coded:
         """The environments."""
         return self.mapped(lambda name: name.partition("/")[0], TASK)
 
-    @property
+    @cached_property
     def task(self) -> Coded:
         """The tasks, with their versions unless these are the first."""
         return self.mapped(lambda name, game: game.versioned(name.partition("/")[2]), TASK, BARE_GAME)
+
+    @cached_property
+    def games(self) -> Coded:
+        """The games that are played: environment, task and the game's identity."""
+
+        def game(name: str, bare: GameSpec, identity: str) -> tuple[str, str, str]:
+            env, _, task = name.partition("/")
+            return env, bare.versioned(task), identity
+
+        return self.mapped(game, TASK, BARE_GAME, GAME_NAME)
+
+    @property
+    def models(self) -> list[Mapping[str, Any]]:
+        """The settings of the models that were called."""
+        found = self.coded("model")
+        return [found.values[code] for code in np.unique(found.codes[self.has_calls]).tolist()]
 
     @property
     def seeds(self) -> tuple[list[Any] | NDArray[Any], ...]:
@@ -250,7 +283,7 @@ class EpisodeArrays:
         lgen = [None if seed == NO_SEED else seed for seed in found[2].tolist()]
         return found[0], found[1], lgen
 
-    @property
+    @cached_property
     def cause(self) -> Coded:
         """The classes of the games' ends."""
 
@@ -274,7 +307,7 @@ class EpisodeArrays:
         """How the games ended in their own words."""
         return self.mapped(lambda game, facts: kind_of(game.env).display.ending(facts), BARE_GAME, "facts")
 
-    @property
+    @cached_property
     def has_calls(self) -> NDArray[np.bool_]:
         """Whether a model was called."""
         made = np.zeros(len(self), dtype=bool)
@@ -328,7 +361,11 @@ class EpisodeArrays:
 
     def lookups(self, field: str) -> NDArray[Any]:
         """One figure of `Lookups`."""
-        values, there = self.inner("lookups", field)
+        return self.figures("lookups", field)
+
+    def figures(self, field: str, *path: str) -> NDArray[Any]:
+        """The numbers under a name in a field of mappings or structs; 0 where there is none."""
+        values, there = self.inner(field, *path)
         return np.where(there, values, 0)
 
     @property
@@ -347,14 +384,7 @@ _ROWS = 20_000
 
 def arrays_of(episodes: Sequence[Episode]) -> EpisodeArrays:
     """The values of these episodes, made once for a list that keeps them."""
-    return episodes.arrays if isinstance(episodes, EpisodeList) else EpisodeArrays(episodes)
-
-
-def summed(values: NDArray[Any]) -> Any:
-    """The sum: of integers exact, since journals of others may hold large ones; of floats in their order."""
-    if values.dtype.kind == "i":
-        return sum(values.tolist())
-    return np.cumsum(values)[-1].item() if len(values) else 0
+    return episodes.arrays if isinstance(episodes, EpisodeSequence) else EpisodeArrays(episodes)
 
 
 _FLOATS = {each.name for each in msgspec.structs.fields(Calls) if each.type is float}
@@ -364,29 +394,9 @@ def _array(codes: memoryview) -> Codes:
     return np.frombuffer(codes, dtype=np.int32).astype(np.int64)
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    made = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):  # numpy would make two dimensions of equally long lists
-        made[place] = value
-    return made
-
-
 def _bare(episode: Episode, field: str) -> Any:
     if field == TASK:
         return episode.name.rpartition("/")[0]
     if field == BARE_GAME:
         return msgspec.structs.replace(episode.game, seeds=Seeds(0, 0))
-    return getattr(episode, field)
-
-
-def _inside(value: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        if value is None:
-            return None
-        value = value.get(name) if isinstance(value, dict) else getattr(value, name)
-    return value
-
-
-def _known(values: Sequence[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    there = np.array([value is not None and value == value for value in values], dtype=bool)
-    return np.array([value if known else 0 for value, known in zip(values, there, strict=True)]), there
+    return getattr(episode, {GAME_NAME: "game_name", WORLD_NAME: "world_name"}.get(field, field))

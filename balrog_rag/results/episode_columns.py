@@ -7,10 +7,11 @@ decompressed when it is first asked for.
 import zlib
 from array import array
 from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import Any, Protocol
+from itertools import accumulate, chain, islice
+from typing import Any, Protocol, get_args
 
 import msgspec
+from msgspec.structs import astuple, fields
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 
@@ -63,7 +64,7 @@ class Numbers:
     @staticmethod
     def pack(values: Sequence[Any], of: Any) -> _Packed:
         """Store numbers as an array."""
-        return _array(values, {int: "q", float: "d", bool: "b"}[of])
+        return _array(values, _KINDS[of])
 
 
 class Repeated:
@@ -207,6 +208,40 @@ def _small(values: Any) -> Any:
     return values
 
 
+class PointLists:
+    """Lists of points, tuples or structs of numbers: the points of each row, and an array for each number."""
+
+    def __init__(self, stored: _Packed, of: Any) -> None:
+        self.counts, *self.numbers = (
+            memoryview(zlib.decompress(part)).cast(kind)
+            for part, kind in zip(stored.parts, stored.names, strict=True)
+        )
+        self._of, self._ends = of, list(accumulate(self.counts))
+
+    def __getitem__(self, row: int) -> Any:
+        end = self._ends[row]
+        start = end - self.counts[row]
+        return msgspec.convert(list(zip(*(each[start:end] for each in self.numbers), strict=True)), self._of)
+
+    @staticmethod
+    def pack(values: Sequence[Any], of: Any) -> _Packed:
+        """Store an array for each number; as blocks if one is not of the kind that its type says."""
+        (point,) = get_args(of)
+        kinds = [_KINDS[each] for each in get_args(point) or (each.type for each in fields(point))]
+        points = [each if isinstance(each, tuple) else astuple(each) for each in chain.from_iterable(values)]
+        columns = list(zip(*points, strict=True)) or [()] * len(kinds)
+        try:
+            parts = [_array(numbers, kind).parts[0] for numbers, kind in zip(columns, kinds, strict=True)]
+        except (TypeError, ValueError):
+            return Blocks.pack(values, of)
+        return _Packed(
+            "points", [_array([len(each) for each in values], "i").parts[0], *parts], ["i", *kinds]
+        )
+
+
+_KINDS = {int: "q", float: "d", bool: "b"}
+
+
 class Names:
     """Episode names env/task/NN: the task shared, the number in an array."""
 
@@ -266,6 +301,7 @@ _WAYS: Mapping[str, Any] = {
     "repeated": Repeated,
     "blocks": Blocks,
     "named": NamedNumbers,
+    "points": PointLists,
     "names": Names,
     "games": GameColumn,
 }

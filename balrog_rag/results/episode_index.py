@@ -19,7 +19,7 @@ from balrog_rag.results.stored_episodes import StoredRows, columns_of
 from balrog_rag.util.files import read_file
 
 INDEX = ".episodes"
-INDEX_VERSION = 7
+INDEX_VERSION = 8
 ROW_BYTES = 1 << 20
 """Maximum size of the index per journal in the folder, in bytes."""
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
 from balrog_rag.results import run_folder, user_statistics
-from balrog_rag.results.episode_arrays import BARE_GAME, Coded, EpisodeArrays
-from balrog_rag.results.episodes import Episode, agent_name
+from balrog_rag.results.coded_values import Coded
+from balrog_rag.results.episode_arrays import BARE_GAME, EpisodeArrays
+from balrog_rag.results.episodes import Episode, EpisodeSequence, agent_name
 from balrog_rag.util.files import FileNotWritten, replacing
 from balrog_rag.util.spreadsheet import harmless
 
@@ -140,6 +141,8 @@ def json_text(value: Any) -> str:
 
 def kinds_of(episodes: Iterable[Episode]) -> list[EnvironmentKind]:
     """The distinct kinds of game of these episodes."""
+    if isinstance(episodes, EpisodeSequence):
+        return [kind_of(name) for name, _ in episodes.arrays.env.counted()]
     return [kind_of(name) for name in dict.fromkeys(episode.env for episode in episodes)]
 
 
@@ -158,19 +161,40 @@ def csv_lines(tables: Iterable[Mapping[str, TableColumn]]) -> Iterator[str]:
         if not names:
             names = list(table)
             yield ",".join(map(_csv_value, names)) + "\n"
+        count = _length(next(iter(table.values())))
         # A statistic of the user's that fails is left out of later tables.
-        blank = [""] * len(plain(next(iter(table.values()))))
-        cells = [_csv_cells(table[name]) if name in table else blank for name in names]
-        lines = map(",".join, zip(*cells, strict=True))
-        yield "".join(f"{line}\n" for line in lines)
+        cells = _joined([_csv_cells(table[name]) if name in table else "" for name in names], count)
+        if count:
+            yield "\n".join(map(",".join, zip(*cells, strict=True))) + "\n"
 
 
-def _csv_cells(column: TableColumn) -> list[str]:
+def _length(column: TableColumn) -> int:
+    return len(column.codes if isinstance(column, Coded) else column)
+
+
+def _joined(columns: Iterable[list[str] | str], count: int) -> list[list[str]]:
+    """Lists of cells, those of neighbours that are the same in every row put together."""
+    made: list[list[str]] = []
+    shared: list[str] = []
+    for column in columns:
+        if isinstance(column, str):
+            shared.append(column)
+            continue
+        made += [[",".join(shared)] * count, column] if shared else [column]
+        shared = []
+    return [*made, [",".join(shared)] * count] if shared else made
+
+
+def _csv_cells(column: TableColumn) -> list[str] | str:
+    """The cells of a column, or the one of all rows."""
     if isinstance(column, Coded):
-        return plain(column.mapped(_csv_cell))
+        same = len(column.values) == 1
+        return _csv_cell(column.values[0]) if same else plain(column.mapped(_csv_cell))
     if isinstance(column, list) or column.dtype.kind not in "if":
         return list(map(_csv_cell, plain(column)))
-    return list(map(repr, column.tolist()))
+    # Compared as bytes, since 0.0 equals -0.0, and nan does not equal nan.
+    same = len(column) > 0 and column.tobytes() == column[:1].tobytes() * len(column)
+    return repr(column[0].item()) if same else list(map(repr, column.tolist()))
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9/._-]*")

@@ -1,6 +1,6 @@
 """The results of an episode: every score, cost and count, derived from its journal only."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,11 @@ from balrog_rag.config.agent_schema import OWN_LOOPS
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.outcome import Outcome
-from balrog_rag.results.statistics.draw_keys import DrawKeys
+from balrog_rag.results.statistics.draw_keys import DrawKeys, ListedDrawKeys
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from balrog_rag.results.episode_arrays import EpisodeArrays
 
 ENDED_BY_GAME = frozenset(
@@ -274,7 +276,7 @@ def calls_together(calls: Mapping[str, Calls]) -> Calls:
     return together
 
 
-class EpisodeList(list[Episode]):
+class EpisodeSequence(Sequence[Episode]):
     """Episodes of which every measure is computed: what all measures need is computed once."""
 
     @cached_property
@@ -287,7 +289,20 @@ class EpisodeList(list[Episode]):
     @cached_property
     def draw_keys(self) -> DrawKeys:
         """Their draws."""
-        return DrawKeys(episode.draw_key for episode in self)
+        return ListedDrawKeys(episode.draw_key for episode in self)
+
+    def numbers_of(self, taken: str, name: str) -> list[int]:
+        """The last or the highest value of a number in each episode; 0 where it has none."""
+        found: list[int] = self.arrays.figures(taken, name).tolist()
+        return found
+
+    def take(self, places: "Sequence[int] | NDArray[Any]") -> "EpisodeSequence":
+        """The episodes at these places."""
+        return EpisodeList(self[place] for place in places)
+
+
+class EpisodeList(list[Episode], EpisodeSequence):
+    """Episodes as objects."""
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:
@@ -308,14 +323,24 @@ NO_MODEL = "no model"
 
 def any_asked(episodes: Iterable[Episode]) -> bool:
     """Whether any model was called: policies play without one."""
+    if isinstance(episodes, EpisodeSequence):
+        return bool(episodes.arrays.has_calls.any())
     return any(episode.calls for episode in episodes)
 
 
 def answering(episodes: Iterable[Episode]) -> list[str]:
     """The names that the answering models reported in these episodes."""
-    return sorted({name for episode in episodes for name in episode.answered_by})
+    return _named_in(episodes, "answered_by")
 
 
 def fingerprints(episodes: Iterable[Episode]) -> list[str]:
     """The fingerprints that the answers in these episodes carry."""
-    return sorted({name for episode in episodes for name in episode.fingerprints})
+    return _named_in(episodes, "fingerprints")
+
+
+def _named_in(episodes: Iterable[Episode], field: str) -> list[str]:
+    if isinstance(episodes, EpisodeSequence):
+        lists = episodes.arrays.coded(field).values
+    else:
+        lists = [getattr(episode, field) for episode in episodes]
+    return sorted({name for names in lists for name in names})

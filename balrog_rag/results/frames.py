@@ -13,6 +13,7 @@ from balrog_rag.episode.journal import Completion, Lookup, Start, Step
 from balrog_rag.results.arms import run_folders
 from balrog_rag.results.episode_table import kinds_of, plain, tables_of
 from balrog_rag.results.runs import load
+from balrog_rag.results.stored_sequence import together
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,7 +28,7 @@ def episodes(*runs: str | Path) -> "DataFrame":
 
     folders = [folder for run in runs for folder in run_folders(Path(run))]
     loaded = [(run.name, load(run).episodes) for run in folders]
-    kinds = kinds_of(episode for _, episodes in loaded for episode in episodes)
+    kinds = kinds_of(together([episodes for _, episodes in loaded]))
     parts = [
         DataFrame({"run": run, **{name: plain(column) for name, column in table.items()}}).convert_dtypes()
         for run, episodes in loaded

@@ -43,8 +43,8 @@ class RecordedLook(msgspec.Struct, frozen=True):
 class DecidedLook(NamedTuple):
     """The look that stopped a run, with the episodes that it compared, and the baseline's."""
 
-    ours: list[Episode]
-    theirs: list[Episode]
+    ours: Sequence[Episode]
+    theirs: Sequence[Episode]
     allowed: float
     """What p may be at most, so that all looks together are wrong in at most 5 % of cases."""
     family: int

@@ -5,7 +5,7 @@ episodes need not read gigabytes again.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import episodes_planned, kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
 from balrog_rag.episode import chain, journal
-from balrog_rag.episode.packs import PackedJournal, journal_name, journals_in, packs_in
+from balrog_rag.episode.packs import PackedJournal, episode_named, journal_name, journals_in, packs_in
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import run_folder
 from balrog_rag.results.episode_index import (
@@ -26,8 +26,8 @@ from balrog_rag.results.episode_index import (
     segment_of,
     write_index,
 )
-from balrog_rag.results.episodes import Episode, EpisodeList
-from balrog_rag.results.stored_episodes import in_display_order
+from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence
+from balrog_rag.results.stored_sequence import StoredEpisodes, having, in_display_order
 from balrog_rag.results.tally import read_episode
 from balrog_rag.util.files import LARGE
 from balrog_rag.util.wording import many
@@ -53,7 +53,7 @@ class LoadedRun(msgspec.Struct, dict=True):
     folder: Path
     digest: str
     config: dict[str, Any]
-    episodes: list[Episode]
+    episodes: Sequence[Episode]
     unfinished: list[str]
     problems: list[Problem]
     fresh: frozenset[str] = frozenset()
@@ -88,36 +88,47 @@ class LoadedRun(msgspec.Struct, dict=True):
     @property
     def is_fork(self) -> bool:
         """Whether some steps were decided by other players."""
-        return bool(self.forked) or any(episode.forked for episode in self.episodes)
+        return bool(self.forked) or bool(having(self.episodes, "forked"))
 
     @property
     def asked_for(self) -> list[str]:
         """The names of the planned episodes."""
+        listed = self._listed
+        if listed is not None:
+            return listed
+        return [episode_name(task, number) for task, count in _counts(self.config) for number in range(count)]
+
+    @property
+    def _listed(self) -> list[str] | None:
+        """The planned episodes of a shard or a fork, which do not follow from the configuration alone."""
         if self.share is not None:
             return list(self.share)
-        planned = [
-            episode_name(task, number) for task, count in _counts(self.config) for number in range(count)
-        ]
-        return [spec.episode for spec in self.forked] or planned
+        return [spec.episode for spec in self.forked] or None
 
     @property
     def planned(self) -> int:
         """The number of planned episodes."""
-        return len(self.asked_for)
+        listed = self._listed
+        return sum(count for _, count in _counts(self.config)) if listed is None else len(listed)
 
     @property
     def missing(self) -> int:
         """The number of planned episodes without a journal."""
-        played = {episode.name for episode in self.episodes}
         others = {*(problem.path for problem in self.problems)}
         others |= {f"{stem}.journal.jsonl" for stem in self.unfinished}
-        owed = [name for name in self.asked_for if name not in played]
-        return sum(str(run_folder.journal_path(Path(), name)) not in others for name in owed)
+        return sum(str(run_folder.journal_path(Path(), name)) not in others for name in self._owed())
+
+    def _owed(self) -> list[str]:
+        """The planned episodes that have not ended."""
+        if isinstance(self.episodes, StoredEpisodes) and self._listed is None:
+            return self.episodes.owed(_counts(self.config))
+        played = {episode.name for episode in self.episodes}
+        return [name for name in self.asked_for if name not in played]
 
     @property
-    def cut(self) -> list[Episode]:
+    def cut(self) -> Sequence[Episode]:
         """Episodes that a cap of the whole run ended; they continue if the cap is raised."""
-        return [episode for episode in self.episodes if episode.cut]
+        return having(self.episodes, "cut")
 
     @property
     def holes(self) -> int:
@@ -134,8 +145,7 @@ class LoadedRun(msgspec.Struct, dict=True):
         return found
 
     def _found_holes(self) -> list[str]:
-        played = {episode.name for episode in self.episodes}
-        owed = {name for name in self.asked_for if name not in played}
+        owed = {*self._owed()}
         places = {str(run_folder.journal_path(Path(), name)) for name in owed}
         beyond = [stem for stem in self.unfinished if f"{stem}.journal.jsonl" not in places]
         return [name.partition("/")[0] for name in (*owed, *beyond)] + [episode.env for episode in self.cut]
@@ -147,7 +157,8 @@ class LoadedRun(msgspec.Struct, dict=True):
 
     def partial_in(self, env: str) -> str:
         """The same for one environment."""
-        ended = sum(episode.env == env and not episode.cut for episode in self.episodes)
+        mine = self.by_env().get(env, ())
+        ended = len(mine) - len(having(mine, "cut"))
         return partial(ended, self._environments_of_holes.count(env))
 
     def open_games(self) -> set[tuple[str, str, str]]:
@@ -179,12 +190,14 @@ class LoadedRun(msgspec.Struct, dict=True):
             said.append("forked: another player decided its first steps")
         return f"{self.name}: {', '.join(said)}" if said else ""
 
-    def by_env(self) -> dict[str, EpisodeList]:
+    def by_env(self) -> dict[str, EpisodeSequence]:
         """Its episodes by environment, sorted by name."""
+        if isinstance(self.episodes, StoredEpisodes):
+            return self.episodes.by_env()
         grouped: dict[str, EpisodeList] = {}
         for episode in self.episodes:
             grouped.setdefault(episode.env, EpisodeList()).append(episode)
-        return grouped
+        return {**grouped}
 
 
 def partial(ended: int, holes: int) -> str:
@@ -350,13 +363,20 @@ def _sorted_out(
     made.episodes = in_display_order([segment.rows for segment in (*packed, segments[0])])
     # A journal that was taken out of a pack to be played on counts, not the packed one.
     if packed and (open_again := {each.name for each in files if not each.ended}):
-        made.episodes = [each for each in made.episodes if journal_name(each.name) not in open_again]
+        made.episodes = _without(made.episodes, open_again)
     for each in [*files, *(each for segment in packed if segment.problems for each in segment.journals)]:
         if each.problem:
             made.problems.append(Problem(each.name, each.problem))
         elif not each.ended:
             made.unfinished.append(each.name.removesuffix(".journal.jsonl"))
     return made
+
+
+def _without(episodes: Sequence[Episode], journals: Collection[str]) -> Sequence[Episode]:
+    """All but the episodes of these journals."""
+    if isinstance(episodes, StoredEpisodes):
+        return episodes.without(map(episode_named, journals))
+    return [each for each in episodes if journal_name(each.name) not in journals]
 
 
 def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:

@@ -12,7 +12,7 @@ from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
-from balrog_rag.results.episodes import Episode, EpisodeList
+from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence
 from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
@@ -129,7 +129,7 @@ def count_lacking(episodes: Sequence[Episode], measure: Scale) -> int:
 
 def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Scores:
     """The episodes' scores with their games."""
-    keys = episodes.draw_keys if isinstance(episodes, EpisodeList) else EpisodeList(episodes).draw_keys
+    keys = episodes.draw_keys if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes).draw_keys
     return Scores(figures_of(episodes, measure), keys)
 
 
@@ -190,7 +190,7 @@ class Outlook(msgspec.Struct, frozen=True):
 def arm_outlook(episodes: Sequence[Episode], partial: str = "") -> Outlook:
     """Compute the outlook of these episodes; `partial` says why no conclusions may be drawn."""
     if partial:
-        mean = float(np.mean([episode.percent for episode in episodes]))
+        mean = float(np.mean(arrays_of(episodes).percent))
         return Outlook(len(episodes), "episodes", mean, note=f"{partial}; no interval: {NO_SAMPLE}.")
     found, (drawn, plays) = interval(episodes), draws(scores(episodes))
     count, mean = len(drawn), float(np.average(drawn, weights=plays))

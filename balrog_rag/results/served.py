@@ -61,7 +61,7 @@ def served_difference(arms: Sequence[Arm]) -> str:
 
 
 def _models(arm: Arm) -> set[str]:
-    return {str(episode.asked_model.get("name")) for episode in arm.episodes if episode.calls}
+    return {str(model.get("name")) for model in arm.episodes.arrays.models}
 
 
 def _differences(model: str, arms: Sequence[Arm]) -> list[str]:

@@ -20,7 +20,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun, Problem, load
-from balrog_rag.results.stored_episodes import display_order
+from balrog_rag.results.stored_sequence import display_order
 from balrog_rag.util.files import LARGE, lock_shared, read_file
 
 SUFFIX = ".shards"

@@ -1,15 +1,16 @@
 """Episodes of an index, in columns: an object is a row number, and reads fields where they are stored."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import nan
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from balrog_rag.contracts.data import GameSpec
 from balrog_rag.contracts.kinds import EnvironmentKind, Measure, kind_of
-from balrog_rag.results.episode_columns import NamedNumbers, Names, StoredColumn, packed, unpacked
+from balrog_rag.results.episode_columns import GameColumn, NamedNumbers, Names, StoredColumn, packed, unpacked
 from balrog_rag.results.episodes import Calls, Episode, EpisodeProperties, calls_together
 
 _TYPES = msgspec.structs.fields(Episode)
@@ -20,7 +21,8 @@ _WAYS = {
     **dict.fromkeys(("progression", "steps", "keys", "invalid", "total_reward", "loops"), "numbers"),
     **dict.fromkeys(("segments", "cut"), "numbers"),
     **dict.fromkeys(("agent", "model", "knowledge", "config_digest", "outcome", "highest"), "repeated"),
-    **dict.fromkeys(("answered_by", "fingerprints", "forked"), "repeated"),
+    **dict.fromkeys(("answered_by", "fingerprints", "forked", "facts"), "repeated"),
+    **dict.fromkeys(("curve", "course"), "points"),
     **dict.fromkeys(("last", "most", "followed", "calls", "asked_again", "lookups"), "named"),
 }
 """How each field is stored; others in blocks."""
@@ -32,6 +34,11 @@ def columns_of(episodes: Sequence[Episode]) -> dict[str, bytes]:
         name: packed([getattr(episode, name) for episode in episodes], of, _WAYS.get(name, "blocks"))
         for name, of in _OF.items()
     }
+
+
+GameNaming: TypeAlias = Callable[[GameSpec], str]
+CodedNames: TypeAlias = tuple[list[str], memoryview]
+"""Distinct names, and for each row the place of its own."""
 
 
 class StoredRows:
@@ -59,25 +66,30 @@ class StoredRows:
         return (self[row] for row in range(self._count))
 
     @cached_property
-    def game_names(self) -> list[str]:
+    def games(self) -> CodedNames:
         """The identity of each row's game, which comparisons ask for many times."""
         return self._of_games(lambda kind: kind.sampling.identity)
 
     @cached_property
-    def world_names(self) -> list[str]:
+    def worlds(self) -> CodedNames:
         """The world of each row's game; empty where its kind defines none."""
         return self._of_games(lambda kind: kind.sampling.world)
 
-    def _of_games(self, function: Callable[[EnvironmentKind], Callable[[GameSpec], str] | None]) -> list[str]:
-        games, found = self.column("game"), []
-        kinds: dict[str, Callable[[GameSpec], str] | None] = {}
+    def _of_games(self, function: Callable[[EnvironmentKind], GameNaming | None]) -> CodedNames:
+        games, found = self.column("game"), array("i")
+        names: dict[str, int] = {"": 0}
+        kinds: dict[str, GameNaming | None] = {}
+        if isinstance(games, GameColumn):
+            kinds = {game.env: function(kind_of(game.env)) for game in games.specs}
+            if not any(kinds.values()):
+                return [""], memoryview(array("i", bytes(4 * self._count)))
         for row in range(self._count):
             game = games[row]
             if game.env not in kinds:
                 kinds[game.env] = function(kind_of(game.env))
             named = kinds[game.env]
-            found.append("" if named is None else named(game))
-        return found
+            found.append(0 if named is None else names.setdefault(named(game), len(names)))
+        return list(names), memoryview(found)
 
     @cached_property
     def draw_keys(self) -> list[tuple[str, str, str, str]]:
@@ -93,8 +105,18 @@ class StoredRows:
             if (known := tasks.get((qualified, version))) is None:
                 env, _, task = qualified.partition("/")
                 known = tasks[qualified, version] = env, games[row].versioned(task)
-            found.append((*known, self.game_names[row], self.world_names[row]))
+            found.append((*known, self.game_name(row), self.world_name(row)))
         return found
+
+    def game_name(self, row: int) -> str:
+        """The identity of a row's game."""
+        names, codes = self.games
+        return names[codes[row]]
+
+    def world_name(self, row: int) -> str:
+        """The world of a row's game."""
+        names, codes = self.worlds
+        return names[codes[row]]
 
     @cached_property
     def totals(self) -> Sequence[StoredColumn] | None:
@@ -160,11 +182,12 @@ class StoredEpisode(EpisodeProperties):
     @property
     def game_name(self) -> str:
         """Identifies the game: equal names are the same game."""
-        return self.rows.game_names[self.row]
+        return self.rows.game_name(self.row)
 
     def measured(self, measure: Measure) -> float:
         """The value of one of the kind's measures; NaN if the journal lacks it."""
-        field = "followed" if measure.follow is not None else measure.taken
+        field = "last" if measure.taken == "last" else "most"
+        field = field if measure.follow is None else "followed"
         column = self.rows.column(field)
         if not isinstance(column, NamedNumbers):
             return super().measured(measure)
@@ -176,44 +199,3 @@ class StoredEpisode(EpisodeProperties):
 
     def __repr__(self) -> str:
         return f"<stored episode {self.name}>"
-
-
-def in_display_order(parts: Sequence[StoredRows]) -> list[Episode]:
-    """Return the episodes of these rows by environment, task and number; of two of one name, the later."""
-    if sum(map(len, parts)) < _MANY or any(not isinstance(part.column("name"), Names) for part in parts):
-        rows = {row.name: row for part in parts for row in part}
-        return sorted(rows.values(), key=display_order)
-    return _sorted_by_columns(parts)
-
-
-_MANY = 5_000
-"""Rows from which sorting is worth the import of numpy, which most runs do without."""
-
-
-def display_order(episode: Episode) -> tuple[str, str, int, str]:
-    """Sort key of the episodes of a run."""
-    return episode.env, episode.task, len(episode.number), episode.number
-
-
-def _sorted_by_columns(parts: Sequence[StoredRows]) -> list[Episode]:
-    import numpy as np
-
-    columns = [part.column("name") for part in parts]
-    names = [column for column in columns if isinstance(column, Names)]
-    tasks = sorted({task for column in names for task in column.tasks}, key=lambda task: task.split("/", 1))
-    ranks = {task: rank for rank, task in enumerate(tasks)}
-    rank = np.concatenate(
-        [
-            np.array([ranks[task] for task in each.tasks], dtype=np.int64)[np.array(each.codes)]
-            for each in names
-        ]
-    )
-    number = np.concatenate([np.array(column.numbers) for column in names])
-    part = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
-    row = np.concatenate([np.arange(len(each)) for each in parts])
-    order = np.lexsort((part, number, rank))
-    rank, number = rank[order], number[order]
-    last = np.ones(len(order), dtype=bool)
-    last[:-1] = (rank[1:] != rank[:-1]) | (number[1:] != number[:-1])
-    order = order[last]
-    return [parts[p][r] for p, r in zip(part[order].tolist(), row[order].tolist(), strict=True)]

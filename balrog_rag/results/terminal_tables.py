@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.breakdown import never_searched, outcome_counts, retrieval_share
-from balrog_rag.results.episode_arrays import arrays_of, summed
+from balrog_rag.results.coded_values import summed
+from balrog_rag.results.episode_arrays import arrays_of
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.experiments import departure
 from balrog_rag.results.runs import LoadedRun

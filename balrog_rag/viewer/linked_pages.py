@@ -6,6 +6,8 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.contracts.errors import BalrogError
+from balrog_rag.results.coded_values import summed
+from balrog_rag.results.episode_arrays import arrays_of
 from balrog_rag.results.report.episode_pages import PAGE
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.util.wording import many
@@ -33,7 +35,7 @@ def write_pages(runs: Sequence[LoadedRun], out: Path, back: BackLink, way: str =
     made = LinkedPages({}, [])
     if way == "none":
         return made
-    steps, size = sum(episode.steps for run in runs for episode in run.episodes), 0.0
+    steps, size = sum(summed(arrays_of(run.episodes).numbers("steps")) for run in runs), 0.0
     if way == "auto" and steps > FEW_STEPS:
         made.notes.append(
             f"no pages written for {steps:,} steps (limit {FEW_STEPS:,}); write them with --pages all"

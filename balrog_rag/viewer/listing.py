@@ -11,7 +11,8 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
 from balrog_rag.episode import journal
 from balrog_rag.results import run_folder, runs
-from balrog_rag.results.episode_arrays import Coded, EpisodeArrays, arrays_of
+from balrog_rag.results.coded_values import Coded
+from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
 from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
 from balrog_rag.viewer import published_episodes, recorded

@@ -12,7 +12,8 @@ from balrog_rag.results.episode_table import csv_lines, episodes_csv
 from balrog_rag.results.episodes import Calls, Episode, Lookups, Point
 from balrog_rag.results.report.curves import height_curve, mean_curve
 from balrog_rag.results.scoring import figures_of, measures_of
-from balrog_rag.results.stored_episodes import StoredRows, columns_of, in_display_order
+from balrog_rag.results.stored_episodes import StoredRows, columns_of
+from balrog_rag.results.stored_sequence import in_display_order
 from tests.support import unstored
 
 ints = st.integers(-(2**63) + 1, 2**63 - 1)

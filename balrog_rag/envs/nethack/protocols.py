@@ -7,6 +7,7 @@ from statistics import fmean, median, pstdev, stdev
 import msgspec
 
 from balrog_rag.contracts.kinds import PlayedEpisode, Rules
+from balrog_rag.contracts.measures import numbers_of
 from balrog_rag.contracts.outcome import Outcome
 
 BATCH = 5
@@ -73,14 +74,15 @@ def paper_score(runs: Sequence[Sequence[PlayedEpisode]]) -> PaperScore | None:
 
 
 def _batches(episodes: Sequence[PlayedEpisode]) -> list[Sequence[PlayedEpisode]]:
-    return [episodes[start : start + BATCH] for start in range(0, len(episodes) - BATCH + 1, BATCH)]
+    starts = range(0, len(episodes) - BATCH + 1, BATCH)[:BATCHES]
+    return [episodes[start : start + BATCH] for start in starts]
 
 
 def challenge_score(episodes: Sequence[PlayedEpisode]) -> ChallengeScore | None:
     """Compute the NetHack Challenge's score."""
     if not episodes:
         return None
-    points = [float(episode.last.get("score", 0)) for episode in episodes]
+    points = list(map(float, numbers_of(episodes, "last", "score")))
     won = sum(episode.outcome == Outcome.ASCENDED for episode in episodes)
     return ChallengeScore(won, median(points), fmean(points))
 
@@ -89,12 +91,9 @@ def netplay_score(episodes: Sequence[PlayedEpisode]) -> NetPlayScore | None:
     """Compute NetPlay's score."""
     if not episodes:
         return None
-    # Each access to `most` makes the whole mapping, so it is taken once per episode.
-    highest = (episode.most for episode in episodes)
-    best = [(most.get("score", 0), most.get("depth", 0), most.get("experience_level", 0)) for most in highest]
-    turns = [episode.last.get("turn", 0) for episode in episodes]
-    score, depth, level = (_spread(values) for values in zip(*best, strict=True))
-    return NetPlayScore(score, depth, level, _spread(turns))
+    best = [numbers_of(episodes, "most", name) for name in ("score", "depth", "experience_level")]
+    score, depth, level = map(_spread, best)
+    return NetPlayScore(score, depth, level, _spread(numbers_of(episodes, "last", "turn")))
 
 
 def _spread(values: Sequence[int]) -> MeanAndDeviation:
@@ -112,19 +111,23 @@ def _paper_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
     )
 
 
+def _pooled(runs: Sequence[Sequence[PlayedEpisode]]) -> Sequence[PlayedEpisode]:
+    return runs[0] if len(runs) == 1 else [episode for episodes in runs for episode in episodes]
+
+
 def _challenge_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
-    found = challenge_score([episode for episodes in runs for episode in episodes])
+    found = challenge_score(_pooled(runs))
     return (f"{found.ascensions} / {found.median:,.0f} / {found.mean:,.0f}" if found else "",)
 
 
 def _netplay_words(runs: Sequence[Sequence[PlayedEpisode]]) -> list[str]:
-    found = netplay_score([episode for episodes in runs for episode in episodes])
+    found = netplay_score(_pooled(runs))
     parts = (found.score, found.depth, found.experience_level, found.turns) if found else ()
     return [f"{part.mean:,.2f} ± {part.deviation:,.2f}" for part in parts]
 
 
 def _dataset_words(runs: Sequence[Sequence[PlayedEpisode]]) -> tuple[str]:
-    found = challenge_score([episode for episodes in runs for episode in episodes])
+    found = challenge_score(_pooled(runs))
     return (f"{found.mean:,.1f}" if found else "",)
 
 

@@ -51,7 +51,7 @@ def rules_table(arms: Sequence[Arm], env: str, rules: Rules) -> Table:
     return Table([f"by the measure of {rules.title}", "n", *rules.names], rows, rules.note)
 
 
-def _rows_of(name: str, played: list[Episode], rules: Rules) -> list[tuple[str, list[Episode]]]:
+def _rows_of(name: str, played: Sequence[Episode], rules: Rules) -> list[tuple[str, Sequence[Episode]]]:
     """All episodes of an arm and, if the rules separate tasks, those of each task."""
     tasks = list(dict.fromkeys(episode.task for episode in played))
     apart = sorted(tasks) if rules.apart and len(tasks) > 1 else []

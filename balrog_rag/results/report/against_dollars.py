@@ -22,7 +22,7 @@ def dollars_figure(arms: Sequence[Arm]) -> Any:
     ends = []
     for place, arm in known:
         by_env = arm.by_env()
-        mean = fmean(fmean(episode.percent for episode in episodes) for episodes in by_env.values())
+        mean = fmean(fmean(episodes.arrays.percent.tolist()) for episodes in by_env.values())
         found, dollars = overall_interval(by_env), _dollars(arm)
         axis.vlines(dollars, found.low, found.high, color=style.colour(place), linewidth=1.4)
         axis.plot(
@@ -45,8 +45,8 @@ def dollars_figure(arms: Sequence[Arm]) -> Any:
 
 
 def _priced(arm: Arm) -> bool:
-    return bool(arm.episodes) and not any(episode.total.unpriced for episode in arm.episodes)
+    return bool(arm.episodes) and not arm.episodes.arrays.total("unpriced").any()
 
 
 def _dollars(arm: Arm) -> float:
-    return fmean(episode.total.dollars for episode in arm.episodes)
+    return fmean(arm.episodes.arrays.total("dollars").tolist())

@@ -6,7 +6,8 @@ from typing import TypeAlias
 import numpy as np
 
 from balrog_rag.contracts.kinds import Timeline
-from balrog_rag.results.episode_arrays import Codes, Floats, arrays_of
+from balrog_rag.results.coded_values import Codes
+from balrog_rag.results.episode_arrays import Floats, arrays_of
 from balrog_rag.results.episodes import Episode, Point
 
 Curve: TypeAlias = list[tuple[float, float]]

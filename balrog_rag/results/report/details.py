@@ -81,8 +81,8 @@ def _rules_table(kind: EnvironmentKind, arms: Sequence[Arm]) -> Table:
     return Table(headings, rows, " ".join(rules.note for rules in kind.scoring.rules))
 
 
-def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[list[Episode]]:
-    return [[episode for episode in run.episodes if episode.env == kind.name] for run in arm.runs]
+def _of_kind(arm: Arm, kind: EnvironmentKind) -> list[Sequence[Episode]]:
+    return [run.by_env().get(kind.name, []) for run in arm.runs]
 
 
 def cost_section(arms: Sequence[Arm]) -> Section:
@@ -94,7 +94,7 @@ def cost_section(arms: Sequence[Arm]) -> Section:
             whole = Calls()
             for calls in purposes.values():
                 whole.add(calls)
-            seconds = sum(episode.seconds for episode in arm.episodes)
+            seconds = sum(arm.episodes.arrays.seconds.tolist())
             rows.append([arm.name, "all", *_call_cells(whole)[:-2], f"{seconds:,.0f}", _faults(whole)])
         rows += [[arm.name, purpose, *_call_cells(calls)] for purpose, calls in purposes.items()]
     return Section("Costs", tables=[Table(list(COSTS), rows, COST_NOTE)] if rows else [])

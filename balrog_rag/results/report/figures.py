@@ -23,6 +23,7 @@ from balrog_rag.results.scoring import (
     measures_of,
 )
 from balrog_rag.results.statistics.estimate import NOTHING
+from balrog_rag.results.stored_sequence import together
 
 POINTS = 200
 """Maximum number of episodes drawn as points; with more, every n-th is drawn."""
@@ -172,7 +173,7 @@ def _survival(axes: Sequence[Any], arms: Sequence[Arm], env: str) -> None:
 
 def outcomes_figure(arms: Sequence[Arm]) -> Any:
     """Outcomes of the episodes of each arm, as shares."""
-    kinds = [kind for kind, _ in outcome_counts([episode for arm in arms for episode in arm.episodes])]
+    kinds = [kind for kind, _ in outcome_counts(together([arm.episodes for arm in arms]))]
     figure, (axis,) = panels(1, 0.85 + 0.3 * len(arms) + 0.13 * -(-len(kinds) // 3))
     _stack(axis, arms, kinds, lambda arm: dict(outcome_counts(arm.episodes)), in_words)
     axis.set_xlabel("share of episodes, %")

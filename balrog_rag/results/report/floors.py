@@ -58,7 +58,7 @@ def _best(experiment: Experiment, column: str, named: Mapping[str, Arm]) -> Arm 
 
 
 def _mean(arm: Arm) -> float:
-    values = [episode.progression for episode in arm.episodes]
+    values = arm.episodes.arrays.numbers("progression").tolist()
     return 100 * fsum(values) / len(values)
 
 

@@ -28,8 +28,7 @@ def methods_section(arms: Sequence[Arm], verdicts: Sequence[Comparison]) -> Sect
 
 def _games(arms: Sequence[Arm]) -> str:
     """Who played what, how often, and up to which limits."""
-    episodes = [episode for arm in arms for episode in arm.episodes]
-    tasks = {(episode.env, episode.task) for episode in episodes}
+    tasks = {(env, task) for arm in arms for env, task, _ in arm.episodes.arrays.games.values}
     by_env = [
         f"{env} ({many(sum(own == env for own, _ in tasks), 'tasks')})"
         for env in in_order({env for env, _ in tasks})
@@ -61,7 +60,7 @@ def _models(arms: Sequence[Arm]) -> str:
 def _seeds(arms: Sequence[Arm]) -> str:
     seeds = sorted({int((run.config.get("run") or {}).get("seed") or 0) for arm in arms for run in arm.runs})
     ways = {str((run.config.get("env") or {}).get("seeding") or "spread") for arm in arms for run in arm.runs}
-    games = {(episode.env, episode.task, episode.game_name) for arm in arms for episode in arm.episodes}
+    games = {game for arm in arms for game in arm.episodes.arrays.games.values}
     return (
         f"Game seeds were derived from run seed {joined_names([str(seed) for seed in seeds])} "
         f"(seeding: {joined_names(sorted(ways))}), which gave {many(len(games), 'different games')}."

@@ -8,11 +8,13 @@ from balrog_rag.contracts.outcome import in_words
 from balrog_rag.results.arms import Arm, differences, in_order
 from balrog_rag.results.comparability import short
 from balrog_rag.results.comparing import few
+from balrog_rag.results.episode_arrays import arrays_of
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.recorded_provenance import different_packages, origin
 from balrog_rag.results.report.document import Cell, Link, Section, Table
 from balrog_rag.results.report.episode_pages import EpisodePages
 from balrog_rag.results.runs import LoadedRun
+from balrog_rag.results.stored_sequence import having
 from balrog_rag.util.wording import many
 
 MOST_ROWS = 1_000
@@ -37,7 +39,7 @@ def provenance_section(arms: Sequence[Arm]) -> Section:
     versions: dict[str, list[str]] = {}
     for arm in arms:
         for run in arm.runs:
-            games = {(episode.env, episode.task, episode.game_name) for episode in run.episodes}
+            games = {*arrays_of(run.episodes).games.values}
             began = [origin(folder) for folder in run.folders]
             done = f"{len(run.episodes)} of {run.planned}"
             rows.append(
@@ -75,7 +77,7 @@ def _left_out(run: LoadedRun) -> list[str]:
         said.append(f"Cut off in {run.name} by a cap of the run: {many(len(run.cut), 'episodes')}.")
     if run.missing:
         said.append(f"Missing from {run.name}: {run.missing} of {run.planned} episodes.")
-    forked = [episode for episode in run.episodes if episode.forked]
+    forked = having(run.episodes, "forked")
     return said + [
         f"Forked in {run.name}: {episode.name}, decided by {episode.forked}." for episode in forked
     ]
@@ -83,8 +85,10 @@ def _left_out(run: LoadedRun) -> list[str]:
 
 def episodes_section(arms: Sequence[Arm], pages: EpisodePages) -> Section:
     """Every episode, linked to its run's page if that exists; one table per kind of game."""
-    everything = [(arm.name, run, episode) for arm in arms for run in arm.runs for episode in run.episodes]
-    listed = everything[:MOST_ROWS]
+    count = sum(len(run.episodes) for arm in arms for run in arm.runs)
+    listed = [
+        (arm.name, run, episode) for arm in arms for run in arm.runs for episode in run.episodes[:MOST_ROWS]
+    ][:MOST_ROWS]
     tables = []
     for env in in_order(episode.env for _, _, episode in listed):
         rows = [_episode_row(*row, pages) for row in listed if row[2].env == env]
@@ -92,7 +96,7 @@ def episodes_section(arms: Sequence[Arm], pages: EpisodePages) -> Section:
         tables.append(Table(["arm", "episode", "%", *measures, *ENDED], rows, caption=f"{env}: episodes."))
     if tables:
         lacking = [run.name for arm in arms for run in arm.runs if not pages.of(run.folder)]
-        tables[-1].note = _episodes_note(lacking, len(everything), len(listed))
+        tables[-1].note = _episodes_note(lacking, count, len(listed))
     return Section("Episodes", tables=tables)
 
 

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from balrog_rag.results.arms import Arm, in_order
+from balrog_rag.results.coded_values import summed
 from balrog_rag.results.episodes import NO_MODEL, any_asked
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.results.stored_sequence import together
 from balrog_rag.results.terminal_tables import costs
 from balrog_rag.util.wording import joined_names, many
 
@@ -16,7 +18,7 @@ MOST_NAMES = 6
 
 def summary_card(arms: Sequence[Arm], baseline: Arm, verdicts: Sequence[Comparison]) -> list[tuple[str, str]]:
     """The facts, with labels."""
-    episodes = [episode for arm in arms for episode in arm.episodes]
+    episodes = together([arm.episodes for arm in arms])
     _, tokens, dollars = costs(episodes)
     found = {
         "Result": _results(verdicts),
@@ -25,7 +27,7 @@ def summary_card(arms: Sequence[Arm], baseline: Arm, verdicts: Sequence[Comparis
         else arms[0].name,
         "Model": _names(_models(arms)),
         "Games": _names(_games(arms)),
-        "Episodes": f"{len(episodes):,}, with {sum(episode.steps for episode in episodes):,} steps",
+        "Episodes": f"{len(episodes):,}, with {summed(episodes.arrays.numbers('steps')):,} steps",
         "Cost": f"${dollars}, {tokens} tokens" if any_asked(episodes) else "no model was asked",
         "Played": _dates(arms),
     }

@@ -11,7 +11,7 @@ from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.contracts.registry import nearest
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
-from balrog_rag.results.episode_arrays import Coded
+from balrog_rag.results.coded_values import Coded
 from balrog_rag.results.episode_table import (
     TableColumn,
     kinds_of,
@@ -29,6 +29,7 @@ from balrog_rag.results.report.html import html
 from balrog_rag.results.report.latex import bibtex, latex
 from balrog_rag.results.report.markdown import markdown
 from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.results.stored_sequence import together
 
 
 class ReportExtras(msgspec.Struct):
@@ -114,7 +115,7 @@ def write_data(found: Findings, out: Path, kinds: Sequence[str]) -> None:
 
 def episode_tables(arms: Sequence[Arm]) -> Iterator[dict[str, TableColumn]]:
     """The episodes of these arms, run by run."""
-    kinds = kinds_of([episode for arm in arms for episode in arm.episodes])
+    kinds = kinds_of(together([arm.episodes for arm in arms]))
     for arm in arms:
         for run in arm.runs:
             for table in tables_of(run.episodes, kinds):

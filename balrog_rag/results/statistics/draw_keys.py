@@ -1,10 +1,14 @@
 """Which scores are independent draws, counted once for all measures of the same episodes."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
+DrawKey = tuple[str, str, str, str]
+"""Environment, task, game and world of a score; a game without a name is a separate one."""
 
-class DrawKeys(list[tuple[str, str, str, str]]):
-    """Environment, task, game and world of each score; a game without a name is a separate one."""
+
+class DrawKeys(Sequence[DrawKey]):
+    """The draw of each score."""
 
     @cached_property
     def games(self) -> int:
@@ -20,3 +24,7 @@ class DrawKeys(list[tuple[str, str, str, str]]):
                 for place, key in enumerate(self)
             }
         )
+
+
+class ListedDrawKeys(list[DrawKey], DrawKeys):
+    """Draws in a list."""

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from balrog_rag.results.statistics.draw_keys import DrawKeys
+from balrog_rag.results.statistics.draw_keys import DrawKeys, ListedDrawKeys
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ def keys_of(scores: Sequence[Score]) -> DrawKeys:
     """The draws of scores."""
     if isinstance(scores, Scores):
         return scores.keys
-    return DrawKeys((each.env, each.task, each.game, each.world) for each in scores)
+    return ListedDrawKeys((each.env, each.task, each.game, each.world) for each in scores)
 
 
 def shared_worlds(scores: Sequence[Score]) -> bool:
