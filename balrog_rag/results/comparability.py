@@ -7,14 +7,17 @@ separately.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from balrog_rag.contracts.data import CONNECTION_KEYS, GameSpec
 from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.results.episode_arrays import BARE_GAME, TASK, arrays_of
 from balrog_rag.results.episodes import NO_MODEL, any_asked
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.runs import LoadedRun
+from balrog_rag.results.stored_sequence import together
+
+if TYPE_CHECKING:  # it needs numpy, which a run starts without
+    from balrog_rag.results.episode_arrays import EpisodeArrays
 
 NO_PART_OF_AN_ARM: dict[str, tuple[str, ...]] = {
     "run": (), "runner": (), "resume": (),
@@ -44,7 +47,7 @@ def settings_of(run: LoadedRun) -> dict[str, Any]:
         kept["model"] = {"name": NO_MODEL}
         kept.pop("knowledge", None)
     if run.is_fork:
-        kept["forked"] = "; ".join(sorted({*arrays_of(run.episodes).coded("forked").values})) or "yes"
+        kept["forked"] = "; ".join(sorted({*_arrays(run).coded("forked").values})) or "yes"
     return kept
 
 
@@ -62,7 +65,7 @@ def tasks_of(runs: Sequence[LoadedRun]) -> set[Task]:
     """The tasks that these runs planned or played."""
     planned = {task for run in runs for task in run.config.get("env", {}).get("tasks", ())}
     found = {(env, task) for env, _, task in (name.partition("/") for name in planned)}
-    return found | {(env, task) for run in runs for env, task, _ in arrays_of(run.episodes).games.values}
+    return found | {(env, task) for run in runs for env, task in _arrays(run).bare_games}
 
 
 def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, str]:
@@ -83,13 +86,12 @@ def conditions(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> dict[str, 
 
 def _distinct(runs: Sequence[LoadedRun], tasks: Collection[Task]) -> list[GameSpec]:
     """The games of these tasks, regardless of their seeds."""
+    found = [_arrays(run).bare_games for run in runs]
+    return [game for games in found for task, of_task in games.items() if task in tasks for game in of_task]
 
-    def game(name: str, bare: GameSpec) -> GameSpec | None:
-        env, _, task = name.partition("/")
-        return bare if (env, bare.versioned(task)) in tasks else None
 
-    found = [arrays_of(run.episodes).mapped(game, TASK, BARE_GAME).values for run in runs]
-    return [each for games in found for each in games if each is not None]
+def _arrays(run: LoadedRun) -> "EpisodeArrays":
+    return together([run.episodes]).arrays
 
 
 def different_conditions(ours: Sequence[LoadedRun], theirs: Sequence[LoadedRun]) -> str:

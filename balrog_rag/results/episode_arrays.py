@@ -264,6 +264,15 @@ class EpisodeArrays:
         return self.mapped(game, TASK, BARE_GAME, GAME_NAME)
 
     @property
+    def bare_games(self) -> dict[tuple[str, str], list[GameSpec]]:
+        """The games regardless of their seeds, by environment and task."""
+        found: dict[tuple[str, str], list[GameSpec]] = {}
+        for name, bare in self.mapped(lambda name, bare: (name, bare), TASK, BARE_GAME).values:
+            env, _, task = name.partition("/")
+            found.setdefault((env, bare.versioned(task)), []).append(bare)
+        return found
+
+    @property
     def models(self) -> list[Mapping[str, Any]]:
         """The settings of the models that were called."""
         found = self.coded("model")

@@ -3,10 +3,11 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from operator import is_
 from pathlib import Path
 
 from balrog_rag.contracts.errors import BalrogError, ConfigError
-from balrog_rag.viewer.listing import ListedEpisode, free, listed, under
+from balrog_rag.viewer.listing import ListedEpisode, free, named, sources, under
 from balrog_rag.viewer.overview import overview, rows
 from balrog_rag.viewer.packing import packed
 from balrog_rag.viewer.rebuilding import RebuiltEpisode
@@ -32,7 +33,8 @@ class Library:
     ) -> None:
         self._paths, self._memory, self._mark, self._tiles = tuple(paths), memory, mark, tiles
         self._lock = threading.Lock()
-        self.episodes: list[ListedEpisode] = listed(self._paths)
+        self._sources = sources(self._paths)
+        self.episodes: list[ListedEpisode] = named(self._paths, self._sources)
         self._watched: dict[int, WatchedEpisode] = {}
         self._heads, self._traces = RunHeads(), TraceLibrary()
 
@@ -58,9 +60,13 @@ class Library:
 
     def _look_again(self) -> None:
         """Append new episodes; a known one keeps its index and name."""
+        found = sources(self._paths)
+        if len(found) == len(self._sources) and all(map(is_, found, self._sources)):
+            return
+        self._sources = found
         places = {episode.path: place for place, episode in enumerate(self.episodes)}
         taken = {episode.key for episode in self.episodes}
-        for episode in listed(self._paths):
+        for episode in named(self._paths, found):
             place = places.get(episode.path)
             known = None if place is None else self.episodes[place]
             if known is None or known.row.get("state") == "damaged":

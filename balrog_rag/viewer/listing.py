@@ -10,6 +10,7 @@ from balrog_rag.contracts.errors import BalrogError, RunFolderError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.dataset.recordings import plain_name
 from balrog_rag.episode import journal
+from balrog_rag.episode.packs import journal_name
 from balrog_rag.results import run_folder, runs
 from balrog_rag.results.coded_values import Coded
 from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
@@ -48,9 +49,19 @@ class ListedEpisode(NamedTuple):
         return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path, tiles)
 
 
+def sources(paths: Sequence[Path]) -> list[Sequence[ListedEpisode]]:
+    """Return the episodes at these paths by source; those of a run that has not changed are the same list."""
+    return [source for path in paths for source in _behind(path)]
+
+
 def listed(paths: Sequence[Path]) -> list[ListedEpisode]:
     """Return every episode at these paths, each with a unique name."""
-    found = [episode for path in paths for episode in _behind(path)]
+    return named(paths, sources(paths))
+
+
+def named(paths: Sequence[Path], sources: Sequence[Sequence[ListedEpisode]]) -> list[ListedEpisode]:
+    """Return the episodes of these sources, each with a unique name."""
+    found = [episode for source in sources for episode in source]
     if not found:
         raise RunFolderError(
             f"{paths[0]}: contains no episode; give a run folder, submission, *{JOURNAL} or *.ttyrec3.bz2"
@@ -74,6 +85,8 @@ def free(key: str, taken: Set[str]) -> str:
 
 def under(key: str, episode: ListedEpisode) -> ListedEpisode:
     """Rename an episode for links and pages."""
+    if key == episode.key == episode.row.get("key"):
+        return episode
     return episode._replace(key=key, row=episode.row | {"key": key})
 
 
@@ -84,25 +97,25 @@ def run_folders(path: Path) -> list[Path]:
     return sorted(each.parent for each in path.glob("*/config.json"))
 
 
-def _behind(path: Path) -> Iterator[ListedEpisode]:
+def _behind(path: Path) -> Iterator[Sequence[ListedEpisode]]:
     if not journal.exists(path):
         raise RunFolderError(f"{path}: not found; pass a run folder, a *{JOURNAL} or a *.ttyrec3.bz2")
     if not path.is_dir():
         if is_recording(path):
-            yield _of_recording(path, path.name)
+            yield [_of_recording(path, path.name)]
         else:
-            yield _of_journal(path, run_folder.home_of(path))
+            yield [_of_journal(path, run_folder.home_of(path))]
         return
     folders = run_folders(path)
     for run in folders:
-        yield from _of_run(run.resolve())
+        yield _of_run(run.resolve())
     for name, env, file in csvs(path) if not folders else ():
         about = published_episodes.row(published_episodes.record_of(file), name, env) | {
             "run": path.resolve().name
         }
-        yield ListedEpisode(name, file, path.resolve(), about, env)
+        yield [ListedEpisode(name, file, path.resolve(), about, env)]
     for name, file in recordings(path) if not folders else ():
-        yield _of_recording(file, name, path.resolve())
+        yield [_of_recording(file, name, path.resolve())]
 
 
 def _of_recording(path: Path, name: str, home: Path | None = None) -> ListedEpisode:
@@ -135,8 +148,9 @@ def _in_run(run: Path, loaded: runs.LoadedRun) -> Iterator[ListedEpisode]:
         _say_that_others_are_not_listed(run)
     ended = loaded.episodes[:MOST_LISTED]
     for episode, about in zip(ended, rows_of(ended), strict=True):
-        path = run_folder.journal_path(run, episode.name)
-        yield ListedEpisode(episode.name, path, run, about | {"run": run.name}, episode=episode)
+        key = about["name"]
+        about["run"], about["key"] = run.name, key
+        yield ListedEpisode(key, run / journal_name(key), run, about, episode=episode)
     for stem in loaded.unfinished:
         yield _of_journal(run / f"{stem}{JOURNAL}", run)
     for problem in loaded.problems:
@@ -214,7 +228,8 @@ def _measures(episodes: Sequence[Episode], env: Coded) -> list[list[list[Any]]]:
         arrays = EpisodeArrays([episodes[place] for place in places])
         for measure in kind_of(name).scoring.measures:
             for place, value in zip(places, arrays.measured(measure).tolist(), strict=True):
-                made[place].append([measure.title, value, measure.unit])
+                # Unknown is null in JSON, which has no NaN.
+                made[place].append([measure.title, None if value != value else value, measure.unit])
     return made
 
 
