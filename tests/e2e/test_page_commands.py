@@ -42,7 +42,7 @@ NOT_RUN = {
     r"agent=planner|orchard|my_package": "tests/agents/test_plugin.py installs the package",
     r"agent=noting|env.programs=\[stride\]|guess|longest|run.watch=": "tests/api/test_extensions.py",
     r"^verify results/try$": "what the command before it would have played",
-    r"knowledge judge|knowledge endings|gate fit": "needs logs of a study; tests/studies has some",
+    r"knowledge (judge|endings|questions)|gate fit": "needs logs of a study; tests/studies has some",
     r"\+experiment=ladder|netplay_handcrafted|results/handcrafted": "many games of bots",
     r"model.name=tuned/": "needs weights that the script before it trains",
     r"^doctor env=balrog": "exits with 1 on a machine that lacks something",

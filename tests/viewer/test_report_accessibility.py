@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious on reports and leaderboards, light and dark, narrow and wide."""
+"""Reports and leaderboards: axe-core finds nothing serious, nothing overflows or is cut off in print."""
 
 import shutil
 import subprocess
@@ -65,6 +65,21 @@ def test_nothing_serious_is_found_and_nothing_overflows(
     assert violations(browser, axe) == []
     assert browser.js("document.documentElement.scrollWidth") <= width
     assert browser.js("getComputedStyle(document.querySelector('tbody th')).position") == "sticky"
+
+
+A4 = 688
+"""Width of a printed page in CSS pixels, without the margins of 14 mm."""
+
+
+@pytest.mark.parametrize("name", ["report", "leaderboard"])
+def test_nothing_is_cut_off_in_print(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    browser.size(A4)
+    browser.open(pages[name].as_uri(), "document.querySelector('h1')")
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    right = "(one) => one.getBoundingClientRect().right"
+    assert browser.js(f"Math.max(...[...document.querySelectorAll('table, figure, p')].map({right}))") <= A4
+    columns = "getComputedStyle(document.querySelector('.figures')).gridTemplateColumns.split(' ').length"
+    assert browser.js(f"!document.querySelector('.figures') || {columns} === 2")
 
 
 def test_axe_would_have_found_a_fault(browser: Browser, axe: str, tmp_path: Path) -> None:
