@@ -28,6 +28,7 @@ KNOWN = {
 """The names that an array's pickle refers to, and what this reader does for each."""
 _DTYPE = re.compile(r"([<>|=]?)([biufSUO])(\d{0,8})")
 _FLOATS = {2: "e", 4: "f", 8: "d"}
+_WITHOUT_CHILDREN = (str, int, float, bytes, type(None))
 
 
 class UnsafePickle(ValueError):
@@ -239,19 +240,18 @@ def _check(value: Any) -> None:
     """Refuse values too deep or too many to be walked through, and names left among them."""
     levels, seen = [iter((value,))], 0
     while levels:
-        child = next(levels[-1], levels)
-        if child is levels:
+        for child in levels[-1]:
+            seen += 1
+            if not isinstance(child, _WITHOUT_CHILDREN):
+                levels.append(_children(child))
+                break
+        else:
             levels.pop()
-            continue
-        seen += 1
         if seen > MOST_VALUES or len(levels) > DEEPEST:
             raise UnsafePickle(f"more than {MOST_VALUES:,} values, or deeper than {DEEPEST}")
-        levels.append(_children(child))
 
 
 def _children(value: Any) -> Iterator[Any]:
-    if value is None or isinstance(value, str | int | float | bytes):
-        return iter(())
     if isinstance(value, list | tuple):
         return iter(value)
     if isinstance(value, dict):
