@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -69,14 +69,17 @@ def room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0] if path.parent != PACKAGE else ""
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+            names.append(node.module)
             if node.module == "balrog_rag":
-                yield from (f"balrog_rag.{alias.name}" for alias in node.names)
+                names += [f"balrog_rag.{alias.name}" for alias in node.names]
+    return tuple(names)
 
 
 def test_imports_follow_the_arrows() -> None:
