@@ -87,6 +87,15 @@ def test_a_regular_expression_that_takes_too_long_is_ended(browser: Browser, pag
     quiet(browser)
 
 
+def test_hits_that_look_the_same_are_one_place(browser: Browser, page: Path) -> None:
+    found = steps(browser, page, "action:north")
+    kept = documents(page)["0/head"]["actions"]
+    looks = {kept["names"][kept["of"][at]] for at in found}
+    assert len(found) > 2 * len(looks)
+    assert len(browser.js("[...document.querySelectorAll('.results section > ol > li')]")) <= len(looks)
+    assert len(browser.js("[...document.querySelectorAll('.results p > a')]")) < len(found)
+
+
 def test_a_hit_opens_its_tab_and_keys_lead_on(browser: Browser, page: Path) -> None:
     steps(browser, page, "passage:know")
     browser.js("document.querySelector('.results a').click()")

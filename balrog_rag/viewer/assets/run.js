@@ -105,7 +105,7 @@ class RunPage {
     const figure = (name) => (row) => (OF_MODELS.has(name) && name !== "seconds" && !row.model ? null : row[name]);
     const made = [
       ["episode", (row) => row.key, true], ...(rows.every((row) => row.run && row.key.startsWith(`${row.run}:`)) ? [] : [["run", figure("run"), true]]), ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
-      ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true], ["how", figure("how"), true],
+      ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true, (value, row) => [value, row.how ? h("div", { class: "soft" }, row.how) : null]],
       ["progression", figure("progression"), false, (value) => value.toFixed(2) + " %"],
       ["steps", figure("steps")], ["invalid", figure("invalid")], ["tokens", figure("tokens"), false, short],
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
@@ -136,7 +136,7 @@ class RunPage {
       const found = value(row);
       const empty = found === undefined || found === null || found === "";
       if (name === "episode") return h("th", { scope: "row", class: "words" }, this.chooser(row), this.link(row));
-      return h("td", { class: words ? `words ${name}` : "", dir: words ? "auto" : null }, empty ? "" : words ? visible(found) : told ? told(found, row) : count(found));
+      return h("td", { class: words ? `words ${name}` : "", dir: words ? "auto" : null }, empty ? "" : told ? told(found, row) : words ? visible(found) : count(found));
     })));
     fill(this.list, h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body)),
       rows.length > SHOWN_ROWS ? h("p", { class: "soft" }, `The first ${SHOWN_ROWS} of ${count(rows.length)}; use the filter to see others.`) : null,

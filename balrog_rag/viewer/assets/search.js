@@ -4,6 +4,7 @@ const KINDS = { prompt: "prompts", answer: "answers", query: "queries", passage:
 const MOST_STEPS = 300;
 const DRAWN_EVERY = 500; // milliseconds between two updates of the results while episodes are read
 const AROUND = 60; // characters shown before and after a hit
+const LINKED = 8; // steps of a place that are linked at first
 
 // The texts of all episodes in lower case, unpacked once and cached.
 class Texts {
@@ -218,7 +219,7 @@ class SearchPage {
     this.left = h("ul", { class: "warning" });
     this.unread = "Reading the episodes";
     this.drawn = 0;
-    this.results = h("ol", { class: "results" });
+    this.results = h("div", { class: "results" });
     const kinds = Object.entries(KINDS).map(([kind, words]) => h("label", {}, h("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) this.kinds.add(kind); else this.kinds.delete(kind); this.draw(); } }), ` ${words}`));
     this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), h("details", { class: "soft" }, h("summary", {}, "Search language"), h("p", {}, LANGUAGE)), this.note, this.left, this.results);
   }
@@ -261,27 +262,42 @@ class SearchPage {
     fill(this.left, [...this.app.texts.missing].map(([key, why]) => h("li", {}, `${visible(key)} was only partly searched: ${visible(why)}`)));
     this.app.hits = steps;
     const groups = groupedHits(steps);
-    fill(this.results, groups.slice(0, MOST_STEPS).map((group) => this.group(group)),
-      groups.length > MOST_STEPS ? h("li", { class: "soft" }, `Showing the first ${MOST_STEPS} places; add words to narrow the search.`) : null);
+    fill(this.results, this.byEpisode(groups.slice(0, MOST_STEPS), steps),
+      groups.length > MOST_STEPS ? h("p", { class: "soft" }, `Showing the first ${MOST_STEPS} places; add words to narrow the search.`) : null);
   }
 
-  group(group) {
-    const [first, ...others] = group;
-    if (!others.length) return h("li", {}, this.row(first));
-    const inside = h("ol", { class: "results" });
-    const more = h("details", {}, h("summary", {}, `and ${plural(others.length, "more step")}`), inside);
-    more.addEventListener("toggle", () => { if (more.open && !inside.firstChild) fill(inside, others.slice(0, MOST_STEPS).map((step) => h("li", {}, this.row(step)))); });
-    return h("li", {}, this.row(first), more);
+  // The places of each episode under its name.
+  byEpisode(groups, steps) {
+    const parts = new Map();
+    for (const group of groups) parts.set(group.episode, [...(parts.get(group.episode) || []), h("li", {}, this.group(group))]);
+    return [...parts].map(([episode, places]) => h("section", {}, this.app.single ? null : h("h2", { dir: "auto" }, visible(episode.key),
+      h("span", { class: "soft" }, ` ${plural(steps.filter((step) => step.episode === episode).length, "step")}`)), h("ol", {}, places)));
   }
 
-  row(step) {
+  // Where a place is, and what is there: its first steps as links, the others on request.
+  group({ steps }) {
+    const [first, last] = [steps[0], steps[steps.length - 1]];
+    const stretch = first.text === undefined && steps.length > 2; // neighbours without a text to show
+    const few = steps.length <= LINKED + 2;
+    const named = stretch ? [first, last] : few ? steps : steps.slice(0, LINKED);
+    const others = stretch ? steps.slice(1, -1) : few ? [] : steps.slice(LINKED);
+    const inside = h("ol", {});
+    const more = others.length ? h("details", {}, h("summary", {}, `and ${plural(others.length, "more step")}`), inside) : null;
+    if (more) more.addEventListener("toggle", () => { if (more.open && !inside.firstChild) fill(inside, others.map((step) => h("li", {}, this.link(step)))); });
+    const links = named.map((step, place) => [place ? (stretch ? " to " : " ") : "", this.link(step)]);
+    return [h("div", { class: "at" }, h("p", {}, steps.length === 1 ? "step " : "steps ", links), more), this.shown(first)];
+  }
+
+  link(step) {
+    return h("a", { href: "#" + this.app.hash(placeOf(step)) }, count(step.at));
+  }
+
+  shown(step) {
     const { text, from, length } = step;
-    const way = h("a", { href: "#" + this.app.hash(placeOf(step)), dir: "auto" }, visible(this.app.single ? "" : step.episode.key + " "), `step ${step.at}`);
-    if (text === undefined) return [way, h("span", { class: "soft", dir: "auto" }, " ", visible(step.episode.action(step.at)))];
-    const start = Math.max(0, from - AROUND);
-    const behind = from + length;
-    return [way, h("span", { class: "soft" }, ` ${[...step.kinds].map((kind) => KINDS[kind]).join(", ")}`),
-      h("p", { class: "hit", dir: "auto" }, start ? "\u2026" : "", visible(text.slice(start, from).replace(/\s+/g, " ")), h("mark", {}, visible(text.slice(from, behind))), visible(text.slice(behind, behind + AROUND).replace(/\s+/g, " ")))];
+    if (text === undefined) return h("p", { class: "soft", dir: "auto" }, "action ", visible(step.episode.action(step.at)));
+    const [before, behind] = around(step);
+    return h("p", { class: "found" }, h("span", { class: "hit", dir: "auto" }, from > AROUND ? "\u2026" : "", visible(before), h("mark", {}, visible(text.slice(from, from + length))), visible(behind)),
+      h("span", { class: "soft" }, [...step.kinds].map((kind) => KINDS[kind]).join(", ")));
   }
 
   key() { return false; }
@@ -293,14 +309,26 @@ class SearchPage {
 
 const NEAR = 3; // steps between hits that are one place
 
-// Hits at neighbouring steps of one episode.
+// The text before and after a hit, as it is shown.
+function around({ text, from, length }) {
+  const shown = (start, end) => text.slice(start, end).replace(/\s+/g, " ");
+  return [shown(Math.max(0, from - AROUND), from), shown(from + length, from + length + AROUND)];
+}
+
+// Hits of one episode that look the same, or whose steps are neighbours.
 function groupedHits(steps) {
   const groups = [];
+  let alike = new Map();
   for (const step of steps) {
     const last = groups[groups.length - 1];
-    const before = last && last[last.length - 1];
-    if (before && before.episode === step.episode && step.at - before.at <= NEAR) last.push(step);
-    else groups.push([step]);
+    const own = last && last.episode === step.episode;
+    if (!own) alike = new Map();
+    const look = step.text === undefined ? null : JSON.stringify([step.kind, step.text.slice(step.from, step.from + step.length).toLowerCase(), ...around(step)]);
+    const near = own && step.at - last.steps[last.steps.length - 1].at <= NEAR ? last : null;
+    const group = (look !== null && alike.get(look)) || near;
+    if (group) group.steps.push(step);
+    else groups.push({ episode: step.episode, steps: [step] });
+    if (look !== null && !alike.has(look)) alike.set(look, group || groups[groups.length - 1]);
   }
   return groups;
 }
