@@ -60,7 +60,7 @@ class Page(HTMLParser):
 
 def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_path, capsys):
     assert main([str(sweep), "--out", str(tmp_path / "out"), "--baseline", "plain"]) == 0
-    assert "rag against plain: higher more often: A beats B in 100% of pairs, " in capsys.readouterr().out
+    assert "rag against plain: higher more often: scores higher in 100% of pairs, " in capsys.readouterr().out
     text = (tmp_path / "out/report.html").read_text()
     page = Page(text)
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
@@ -68,7 +68,7 @@ def test_the_page_begins_with_the_verdict_and_holds_every_section(sweep, tmp_pat
         "Verdicts", "Scores", "Other protocols", "Costs", "How episodes ended", "Retrieval",
         "Methods", "Settings that differ", "Provenance", "Episodes",
     ]  # fmt: skip
-    assert "rag against plain: higher more often: A beats B in 100% of pairs, " in "".join(page.texts)
+    assert "rag against plain: higher more often: scores higher in 100% of pairs, " in "".join(page.texts)
     places = [text.index(part) for part in ('<dl class="card">', "<figure", '<p class="verdict higher-')]
     assert places == sorted(places), "the summary, the forest plot, the verdicts"
     assert sum(tag == "img" for tag, _ in page.tags) == 8

@@ -218,12 +218,12 @@ def test_episodes_of_one_game_are_compared_with_a_warning():
         (
             [0.0] * 8,
             [*range(1, 9)],
-            "lower more often: A beats B in 0% of comparisons, p = 0.00016, means -4.50 ",
+            "lower more often: scores higher in 0% of comparisons, p = 0.00016, means -4.50 ",
         ),
         (
             [0.0] * 5,
             [90.0, 10, 40, 2, 70],
-            "lower more often: A beats B in 0% of comparisons, p = 0.0079, "
+            "lower more often: scores higher in 0% of comparisons, p = 0.0079, "
             "means -42.40 points (too few episodes to tell), p = 0.0079, n = 5 and 5; means not claimed: ",
         ),
         ([5.0, 6, 5, 6, 5, 6], [0.0, 1, 0, 1, 0, 1], "higher: +5.00 points (+"),

@@ -100,7 +100,7 @@ def test_a_larger_difference_of_the_same_arms_stays_one():
 def test_an_arm_that_never_varies_decides_nothing_about_means(a, b):
     made = balrog_rag.verdict(a, b)
     assert made.word == "higher more often"
-    assert made.sentence.startswith("higher more often: A beats B in 100% of comparisons, p ")
+    assert made.sentence.startswith("higher more often: scores higher in 100% of comparisons, p ")
     assert "means not claimed: an arm that never varies decides nothing about means" in made.sentence
     assert "too little spread" in balrog_rag.verdict([3] * 9, [3] * 9).sentence
     assert balrog_rag.verdict([1] * 5, [0] * 5).word == "undecided"
@@ -252,20 +252,22 @@ def test_a_sentence_begins_with_its_claim(seed):
     if made.sentence.startswith("undecided"):
         assert not any(word in before for word in ("higher", "lower", "more often"))
     assert made.sentence.startswith(("higher: ", "lower: ")) == made.clear
-    assert ("more often: A beats B" in made.sentence) == made.more_often
+    assert ("more often: scores higher" in made.sentence) == made.more_often
 
 
 def test_both_claims_are_named():
     sentence = balrog_rag.verdict([5, 6, 5, 6, 5, 6], [0, 1, 0, 1, 0, 1]).sentence
     assert sentence.startswith("higher: +5.00 (+")
-    assert ", and higher more often: A beats B in 100% of comparisons (p = 0.0022)" in sentence
+    assert ", and higher more often: scores higher in 100% of comparisons (p = 0.0022)" in sentence
     apart = balrog_rag.verdict([-9] * 9 + [-8] * 9 + [900, 950], [0, 1] * 60)
     assert apart.order_word == "lower more often"
 
 
 def test_five_against_five_can_be_decided():
     made = balrog_rag.verdict([2.1, 3.7, 5.1, 7, 12.6], [0, 0, 1.5, 0, 1.8])
-    assert made.sentence.startswith("higher more often: A beats B in 100% of comparisons, p = 0.0079, means ")
+    assert made.sentence.startswith(
+        "higher more often: scores higher in 100% of comparisons, p = 0.0079, means "
+    )
 
 
 def named(design):

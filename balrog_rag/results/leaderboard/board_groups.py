@@ -7,7 +7,7 @@ import msgspec
 from balrog_rag.results.arms import Arm, in_order
 from balrog_rag.results.comparability import Task, conditions, tasks_of
 from balrog_rag.results.comparing import few
-from balrog_rag.util.wording import many
+from balrog_rag.util.wording import joined_names, many
 
 
 class Group(msgspec.Struct):
@@ -50,4 +50,4 @@ def _named(tasks: Collection[Task]) -> str:
     counts = {env: sum(own == env for own, _ in tasks) for env in in_order(env for env, _ in tasks)}
     if len(counts) == 1:
         return few([f"{env}/{task}" for env, task in tasks])
-    return " and ".join(f"{env} ({many(count, 'tasks')})" for env, count in counts.items())
+    return joined_names([f"{env} ({many(count, 'tasks')})" for env, count in counts.items()])

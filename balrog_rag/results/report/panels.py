@@ -42,8 +42,9 @@ def name_curves(axis: Any, ends: Sequence[tuple[float, float, int, str]]) -> Non
         axis.annotate(
             style.label(name, SHORT), xy=(x, y), xytext=(1.03, at), textcoords="axes fraction", color="black",
             fontsize=7, va="center", ha="left", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": style.colour(place), "linewidth": 0.5, "shrinkA": 0,
-                        "shrinkB": 0},
+            # Dotted, or a curve that ends early would seem to go on to its name.
+            arrowprops={"arrowstyle": "-", "color": style.colour(place), "linewidth": 0.5,
+                        "linestyle": (0, (1, 3)), "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
 
 

@@ -35,9 +35,11 @@ def summary_card(arms: Sequence[Arm], baseline: Arm, verdicts: Sequence[Comparis
 
 
 def _results(verdicts: Sequence[Comparison]) -> str:
-    counts = Counter(made.word for made in verdicts)
     if len(verdicts) == 1:
-        return f"{verdicts[0].ours} is {verdicts[0].word} against {verdicts[0].theirs}" if counts else ""
+        return f"{verdicts[0].ours} is {verdicts[0].word} against {verdicts[0].theirs}"
+    if len(verdicts) <= MOST_NAMES:
+        return ", ".join(f"{made.ours}: {made.word}" for made in verdicts)
+    counts = Counter(made.word for made in verdicts)
     return ", ".join(f"{word}: {count} of {many(len(verdicts), 'arms')}" for word, count in counts.items())
 
 

@@ -54,7 +54,7 @@ def _order_claim(made: ComparisonFigures) -> str:
 
 def _beaten(made: ComparisonFigures) -> str:
     share = f"{made.order.superiority:.0%}"
-    return f"A beats B in {share} of {'pairs' if made.paired else 'comparisons'}"
+    return f"scores higher in {share} of {'pairs' if made.paired else 'comparisons'}"
 
 
 def amounts(made: ComparisonFigures) -> str:
