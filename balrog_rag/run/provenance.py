@@ -5,6 +5,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -23,11 +24,18 @@ def versions(kinds: Iterable[EnvironmentKind]) -> dict[str, str]:
     found = {"balrog_rag": __version__, "python": platform.python_version()}
     # Only packages of the kinds in play: upgrading another game must not make runs incomparable.
     for package in dict.fromkeys([*PACKAGES, *(name for kind in kinds for name in kind.sampling.packages)]):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        if number := installed_version(package):
+            found[package] = number
     return found
+
+
+@cache
+def installed_version(package: str) -> str:
+    """Return a package's version, or "" without it. Reading it again takes milliseconds, at each run."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def provenance(kinds: Iterable[EnvironmentKind], caps: CapConfig) -> dict[str, Any]:
