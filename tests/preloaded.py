@@ -31,8 +31,13 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from balrog_rag.config.compose import compose
 from balrog_rag.contracts import registry
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.envs.nethack.language import text_glyphs
+from balrog_rag.run import provenance
 from balrog_rag.workers import worker_process
 
 ROOT = Path(__file__).parents[1]
@@ -236,6 +241,8 @@ def main() -> None:
             importlib.import_module(place.partition(":")[0])
     for words in CHOICES:
         compose(words.split())
+    provenance.versions(map(kind_of, ("nle", "minihack")))
+    text_glyphs(np.zeros((21, 79), np.int16), np.zeros(27, np.int64))  # it makes tables when first called
     gc.collect()
     gc.freeze()  # or the first collection of every fork would copy all pages
     forks = _Forks()
@@ -378,6 +385,7 @@ def _become(module: str, words: list[str], cwd: str, environment: dict[str, str]
     if _path(environment):  # perhaps with plug-ins
         registry._installed.cache_clear()
         registry._entry_points.cache_clear()
+        provenance.installed_version.cache_clear()
     sys.path[:1] = [os.getcwd(), *_path(environment)]
     sys.argv = ["-m", *words]
     sys.orig_argv = [sys.executable, "-m", module, *words]
