@@ -139,6 +139,7 @@ class Server:
                 stdout=subprocess.DEVNULL,
                 env=_started_with(),
             )
+        atexit.register(_end, ours, process)
         return Server(ours, process.pid)
 
     def fork(
@@ -175,6 +176,12 @@ class Server:
         files = {1: log.fileno(), 2: log.fileno(), inherited: inherited}
         worker = self.fork(module, [descriptor, str(self.pid)], Path.cwd(), environment, files)
         return worker or PYTHON_STARTS(words, environment, inherited, log)
+
+
+def _end(orders: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    orders.close()
+    process.kill()
+    process.wait()
 
 
 @cache
