@@ -1,14 +1,17 @@
 """The spec of an episode: everything that determines it, apart from its journaled effects."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from balrog_rag.contracts.data import CONNECTION_KEYS, GameSpec, Seeds, digest
 
+_sorted_json = msgspec.json.Encoder(order="sorted").encode
 
-class PlayerSpec(msgspec.Struct, frozen=True):
+
+class PlayerSpec(msgspec.Struct, frozen=True, dict=True):
     """The player: resolved settings of the agent, its model and its knowledge."""
 
     agent: Mapping[str, Any]
@@ -25,6 +28,11 @@ class PlayerSpec(msgspec.Struct, frozen=True):
             name: value for name, value in self.knowledge.items() if name not in CONNECTION_KEYS["knowledge"]
         }
         return msgspec.structs.replace(self, model=model, knowledge=knowledge)
+
+    @cached_property
+    def encoded_identity(self) -> msgspec.Raw:
+        """Its identity as part of a digest; all episodes of a run share one player."""
+        return msgspec.Raw(_sorted_json(self.identity()))
 
 
 class Fork(msgspec.Struct, frozen=True):
@@ -55,8 +63,8 @@ class EpisodeSpec(msgspec.Struct, frozen=True):
     def digest(self) -> str:
         """Digest that identifies the spec."""
         forks = tuple(Fork(fork.at, fork.player.identity()) for fork in self.forks)
-        bare = msgspec.structs.replace(self, player=self.player.identity(), forks=forks)
-        return digest(msgspec.json.encode(bare, order="sorted"))
+        bare = msgspec.structs.replace(self, player=self.player.encoded_identity, forks=forks)
+        return digest(_sorted_json(bare))
 
     @property
     def last_player(self) -> PlayerSpec:

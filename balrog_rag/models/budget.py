@@ -43,8 +43,14 @@ class Spending(msgspec.Struct):
 
     def add(self, other: "Spending", sign: int = 1) -> None:
         """Add another spending, or subtract it with `sign=-1`."""
-        for name in self.__struct_fields__:
-            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
+        # By name: a loop over the fields takes five times as long, for every answer and resumed episode.
+        self.calls += sign * other.calls
+        self.input += sign * other.input
+        self.output += sign * other.output
+        self.cached += sign * other.cached
+        self.dollars += sign * other.dollars
+        self.unpriced += sign * other.unpriced
+        self.attempts += sign * other.attempts
 
     def in_words(self, cap: float | None = None) -> str:
         """Format as in `$0.12 of $5.00 for 30 calls, 40.0k tokens in, 900 out`."""

@@ -40,18 +40,24 @@ def preventable_against(ours: Sequence[Episode], theirs: Sequence[Episode]) -> S
     A game that was cut off does not count as saved: it only counts for as long as it lasted. None if an arm
     has no such episode.
     """
-    mine, yours = (
-        [_lasted(episode) for episode in arm if kind_of(episode.env).retrospect.preventable]
-        for arm in (ours, theirs)
-    )
+    mine, yours = (_lasted(arrays_of(arm)) for arm in (ours, theirs))
     return compare_censored(mine, yours) if mine and yours else None
 
 
-def _lasted(episode: Episode) -> CensoredGame:
+def _lasted(arrays: EpisodeArrays) -> list[CensoredGame]:
     """How long the hero lived in game time, or in steps if the kind has no clock."""
-    clock = kind_of(episode.env).display.timeline
-    time = episode.most.get(clock.clock, episode.steps) if clock else episode.steps
-    return CensoredGame(time, episode.preventable, episode.outcome not in ENDED_BY_ITSELF)
+    cut = arrays.coded("outcome").mapped(lambda outcome: outcome not in ENDED_BY_ITSELF).array()
+    concerned, times = np.zeros(len(arrays), dtype=bool), arrays.numbers("steps")
+    for env, _ in arrays.env.counted():
+        kind, mine = kind_of(env), arrays.env.mapped(env.__eq__).array().astype(bool)
+        concerned |= mine & bool(kind.retrospect.preventable)
+        if clock := kind.display.timeline:
+            values, there = arrays.inner("most", clock.clock)
+            times = np.where(mine & there, values, times)
+    columns = times, arrays.preventable.array(), cut
+    return [
+        CensoredGame(*game) for game in zip(*(column[concerned].tolist() for column in columns), strict=True)
+    ]
 
 
 def killer(death: str) -> str:

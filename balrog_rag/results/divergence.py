@@ -34,22 +34,27 @@ def partings(ours: Arm, theirs: Arm) -> tuple[list[Divergence], int]:
 
     Pairs with a missing journal are skipped.
     """
-    theirs_by_game: dict[tuple[str, str, str], list[tuple[LoadedRun, Episode]]] = {}
-    for run, episode in reversed(_episodes(theirs)):
-        theirs_by_game.setdefault(_game(episode), []).append((run, episode))
-    found = []
-    for run, episode in _episodes(ours):
-        if partners := theirs_by_game.get(_game(episode)):
-            found.append(((run, episode), partners.pop()))
-    return [parting for pair in found[:MOST_READ] if (parting := _first_difference(*pair))], len(found)
+    mine, yours = (arm.episodes.arrays.games for arm in (ours, theirs))
+    waiting: dict[tuple[str, str, str], list[int]] = {}
+    for place in range(len(yours.codes) - 1, -1, -1):
+        waiting.setdefault(yours.values[yours.codes[place]], []).append(place)
+    partners = [waiting.get(game, []) for game in mine.values]
+    found = [
+        (place, of_game.pop())
+        for place, code in enumerate(mine.codes.tolist())
+        if (of_game := partners[code])
+    ]
+    read = [(_at(ours, place), _at(theirs, other)) for place, other in found[:MOST_READ]]
+    return [parting for pair in read if (parting := _first_difference(*pair))], len(found)
 
 
-def _episodes(arm: Arm) -> list[tuple[LoadedRun, Episode]]:
-    return [(run, episode) for run in arm.runs for episode in run.episodes]
-
-
-def _game(episode: Episode) -> tuple[str, str, str]:
-    return episode.env, episode.task, episode.game_name
+def _at(arm: Arm, place: int) -> tuple[LoadedRun, Episode]:
+    """An episode of an arm, with its run."""
+    for run in arm.runs:
+        if place < len(run.episodes):
+            return run, run.episodes[place]
+        place -= len(run.episodes)
+    raise IndexError(place)
 
 
 def _first_difference(mine: tuple[LoadedRun, Episode], yours: tuple[LoadedRun, Episode]) -> Divergence | None:

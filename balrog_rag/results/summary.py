@@ -19,6 +19,8 @@ from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.programs import plays
 from balrog_rag.results import run_folder as folder
 from balrog_rag.results import user_statistics
+from balrog_rag.results.coded_values import summed
+from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
 from balrog_rag.results.episode_table import write_csv
 from balrog_rag.results.episodes import ENDED_BY_GAME, Calls, Episode, answering, fingerprints
 from balrog_rag.results.experiments import departure
@@ -124,27 +126,34 @@ def _scored(progressions: Sequence[float]) -> dict[str, Any]:
 
 def env_summary(episodes: Sequence[Episode]) -> dict[str, Any]:
     """The content of <env>_summary.json."""
-    tasks: dict[str, list[float]] = {}
-    for episode in episodes:
-        tasks.setdefault(episode.task, []).append(episode.progression)
-    totals = [episode.total for episode in episodes]
+    arrays = arrays_of(episodes)
+    progressions, played = arrays.numbers("progression"), arrays.task
+    tasks = {task: progressions[played.where(task)].tolist() for task, _ in played.counted()}
     return {
-        **_scored([episode.progression for episode in episodes]),
-        "average_steps": sum(episode.steps for episode in episodes) / len(episodes) if episodes else 0.0,
+        **_scored(progressions.tolist()),
+        "average_steps": summed(arrays.numbers("steps")) / len(episodes) if episodes else 0.0,
         "episodes_played": len(episodes),
         "tasks": {
             task: {**_scored(values), "episodes_played": len(values)} for task, values in tasks.items()
         },
-        "input_tokens": reported(totals, "input"),
-        "output_tokens": reported(totals, "output"),
+        "input_tokens": _tokens(arrays, "input"),
+        "output_tokens": _tokens(arrays, "output"),
     }
+
+
+def _tokens(arrays: EpisodeArrays, name: str) -> int | None:
+    """The tokens of these episodes' calls; null if nobody reported any."""
+    known = arrays.total(name)[~arrays.unseen]
+    return int(summed(known)) if len(known) or not len(arrays) else None
 
 
 def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
     """The content of summary.json, except for `client` and `agent`."""
     environments = {env: env_summary(episodes) for env, episodes in by_env.items()}
     count = len(environments)
-    means = [mean_and_error([episode.progression for episode in episodes])[0] for episodes in by_env.values()]
+    means = [
+        mean_and_error(arrays_of(episodes).numbers("progression").tolist())[0] for episodes in by_env.values()
+    ]
     squares = fsum(env["standard_error"] ** 2 for env in environments.values())
     return {
         "average_progress": 100 * (fsum(means) / count) if count else 0.0,
@@ -158,9 +167,9 @@ def overall_summary(by_env: Mapping[str, Sequence[Episode]]) -> dict[str, Any]:
     }
 
 
-def reported(totals: Iterable[Calls], name: str) -> int | None:
+def reported(calls: Calls, name: str) -> int | None:
     """The tokens of these calls; null if nobody reported any."""
-    return _summed(None if total.unseen else getattr(total, name) for total in totals)
+    return None if calls.unseen else getattr(calls, name)
 
 
 def _summed(counts: Iterable[int | None]) -> int | None:
@@ -175,8 +184,8 @@ def episode_record(episode: Episode) -> dict[str, Any]:
     record: dict[str, Any] = {
         "task": episode.task,
         "action_frequency": episode.actions,
-        "input_tokens": reported([total], "input"),
-        "output_tokens": reported([total], "output"),
+        "input_tokens": reported(total, "input"),
+        "output_tokens": reported(total, "output"),
     }
     at_its_limit = episode.outcome == Outcome.STEPS and episode.keys >= episode.game.max_steps
     if episode.outcome in ENDED_BY_GAME or at_its_limit:

@@ -72,17 +72,19 @@ def in_turn(specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
 
     Games at least twice as long as others start before them, or the run would end waiting for one.
     """
-    heads: list[int] = []
-    for steps in sorted({steps_of(spec) for spec in specs}, reverse=True):
-        if not heads or 2 * steps <= heads[-1]:
-            heads.append(steps)
-
+    lengths = [steps_of(spec) for spec in specs]
     # Groups are a factor of 2 apart: sorting by length alone would play whole tasks one after another.
-    def place(spec: EpisodeSpec) -> tuple[int, int, int]:
-        group = min(head for head in heads if head >= steps_of(spec))
-        return -group, int(spec.episode.rpartition("/")[2]), -steps_of(spec)
+    groups: dict[int, int] = {}
+    head = 0
+    for steps in sorted({*lengths}, reverse=True):
+        head = steps if not head or 2 * steps <= head else head
+        groups[steps] = head
 
-    return sorted(specs, key=place)
+    def place(pair: tuple[EpisodeSpec, int]) -> tuple[int, int, int]:
+        spec, steps = pair
+        return -groups[steps], int(spec.episode.rpartition("/")[2]), -steps
+
+    return [spec for spec, _ in sorted(zip(specs, lengths, strict=True), key=place)]
 
 
 def steps_of(spec: EpisodeSpec) -> int:

@@ -55,16 +55,26 @@ def _labels(count: int, ours: int) -> Floats:
     return labels
 
 
+def _up_to(labels: Floats) -> Floats:
+    """The sums of each row before each of its places, and of the whole row."""
+    return np.concatenate([np.zeros((len(labels), 1)), np.cumsum(labels, axis=1)], axis=1)
+
+
 def _statistics(games: Sequence[CensoredGame], labels: Floats) -> Floats:
     """The absolute z of each labelling; 0 if no end occurred while games of both arms were running."""
     times = np.array([game.time for game in games])
     met = np.array([game.met for game in games])
+    order = np.argsort(times, kind="stable")
+    times, met, labels = times[order], met[order], labels[:, order]
+    # Sums up to each game; of zeros and ones they are exact in any order.
+    all_of, ended_of = _up_to(labels), _up_to(labels * met)
+    moments = np.unique(times[met])
+    firsts, afters = (np.searchsorted(times, moments, side) for side in ("left", "right"))
     excess, variance = np.zeros(len(labels)), np.zeros(len(labels))
-    for time in np.unique(times[met]):
-        going, ended = times >= time, met & (times == time)
-        count, ends = int(going.sum()), int(ended.sum())
-        share = labels[:, going].sum(axis=1) / count
-        excess += labels[:, ended].sum(axis=1) - ends * share
+    for first, after in zip(firsts.tolist(), afters.tolist(), strict=True):
+        count, ends = len(games) - first, int(met[first:after].sum())
+        share = (all_of[:, -1] - all_of[:, first]) / count
+        excess += ended_of[:, after] - ended_of[:, first] - ends * share
         variance += ends * share * (1 - share) * (count - ends) / max(1, count - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(excess) / np.sqrt(variance)
