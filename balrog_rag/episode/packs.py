@@ -67,7 +67,11 @@ def episode_named(journal: str) -> str:
 def packs_in(run: Path) -> list[Path]:
     """Return the packs of a run, oldest first."""
     folder = run / FOLDER
-    return sorted(folder.glob("[0-9]*.jsonl")) if folder.is_dir() else []
+    try:
+        names = os.listdir(folder)  # a glob takes ten times as long, for every journal that is read
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names) if name[0].isdigit() and name.endswith(".jsonl")]
 
 
 def find(path: Path) -> PackedJournal | None:
