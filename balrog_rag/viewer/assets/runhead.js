@@ -36,7 +36,7 @@ function drawHead(name, rows, notes, head, place) {
   const outcomes = counted(rows.map((row) => (row.state === "ended" ? row.outcome : row.state)));
   return h("section", { class: "head", "aria-label": name || "episodes" },
     place === null ? null : h("h2", { dir: "auto" }, runSwatch(place), visible(name || "episodes")),
-    means.map((mean) => drawMean(mean, means.length > 1)),
+    h("div", { class: means.length > 1 ? "means" : "" }, means.map((mean) => drawMean(mean, means.length > 1))),
     outcomeBar(outcomes, rows.length), drawTotals(rows, notes), drawSettings(head));
 }
 
@@ -48,7 +48,7 @@ function runSwatch(place) {
 function drawMean(mean, several) {
   const known = mean.low !== undefined && mean.low !== null;
   const said = known ? ` ${mean.low.toFixed(2)} to ${mean.high.toFixed(2)} (95 % CI)` : mean.partial ? " of ended episodes; no interval while the run is incomplete" : mean.n > 1 ? " (all alike)" : "";
-  return h("p", { class: "mean" }, several ? h("span", { class: "soft" }, `${visible(mean.env)}: `) : null,
+  return h("p", { class: "mean" }, several ? h("span", { class: "soft" }, `${visible(mean.env)} `) : null,
     h("strong", {}, `${mean.mean.toFixed(2)} %`), h("span", { class: "soft" }, `${said}, n = ${count(mean.n)}`));
 }
 
