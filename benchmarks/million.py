@@ -27,6 +27,7 @@ from balrog_rag.config.schema import Config
 from balrog_rag.contracts.data import GameSpec, Reply, Usage
 from balrog_rag.episode import chain, journal
 from balrog_rag.episode.journal import Completion, End, Header, Start, Step
+from balrog_rag.episode.packs import every_journal, index_line
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec, episode_name
 from balrog_rag.results import run_folder
 from balrog_rag.results.episode_columns import packed
@@ -111,11 +112,15 @@ def add_rows(run: Path, config: Config, player: PlayerSpec, records: int, pack: 
     load(run)
     known = read_index(run, run_folder.frozen_config(run).digest, 1 << 32)
     segments, first = list(known.values()), known["000001.jsonl"]
+    places = every_journal(run / "packed" / first.source)
     while (count := sum(segment.ended for segment in segments)) < records:
         path = run / "packed" / f"{len(segments):06d}.jsonl"
         with open(path, "wb") as file:
             file.truncate(first.size)  # a sparse file: it takes no space
         made = list(specs(config, player, count, first.ended))
+        named = zip(places, made, strict=True)
+        lines = [index_line(at._replace(episode=spec.episode, spec=spec.digest)) for at, spec in named]
+        path.with_suffix(".index").write_bytes(b"".join(lines))
         columns = dict(first.columns)
         for field, of, values in (
             ("name", str, [spec.episode for spec in made]),

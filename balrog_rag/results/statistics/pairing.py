@@ -14,9 +14,8 @@ from balrog_rag.results.statistics.units import (
     game_key,
     games,
     independent,
-    shared_worlds,
+    keys_of,
     world_key,
-    worlds,
 )
 
 SHARED = 0.8
@@ -60,24 +59,27 @@ def match(ours: Sequence[Score], theirs: Sequence[Score]) -> Pairs | Arms:
     ours, theirs, notes = _shared_tasks(ours, theirs)
     if not ours:
         return Arms((), ours, theirs, notes)
-    our_games, their_games = games(ours), games(theirs)
-    shared = {key for key in our_games if key in their_games and not key[2].startswith("\0")}
-    together = len(shared) / len(our_games.keys() | their_games.keys())
+    our_games, their_games = (
+        {game_key(score, place) for place, score in enumerate(arm)} for arm in (ours, theirs)
+    )
+    shared = {key for key in our_games & their_games if not key[2].startswith("\0")}
+    together = len(shared) / len(our_games | their_games)
     if (
         together >= SHARED
         and len({world_key(score) for score in ours if game_key(score) in shared}) >= LEAST_PAIRS
     ):
-        left_out = len(our_games.keys() ^ their_games.keys())
+        left_out = len(our_games ^ their_games)
         more = (f"{left_out} games without a partner left out",) if left_out else ()
         played = [[score for score in arm if game_key(score) in shared] for arm in (ours, theirs)]
-        return Pairs(_pairs(our_games, their_games, played[0]), played[0], played[1], notes + more)
-    crossed = shared_worlds(ours) or shared_worlds(theirs)
+        return Pairs(_pairs(games(ours), games(theirs), played[0]), played[0], played[1], notes + more)
+    keys = keys_of(ours), keys_of(theirs)
+    crossed = any(arm.worlds < arm.games for arm in keys)
     repeated = len(our_games) < len(ours) and len(their_games) < len(theirs)
     if together == 1 and repeated and not crossed:
         by_game = _strata(ours, theirs, game_key)
         return Arms(by_game, ours, theirs, notes + _these_games(len(shared)), len(shared))
     by_task = _strata(independent(ours), independent(theirs), lambda score: (score.env, score.task))
-    fewest = min(len(worlds(ours)), len(worlds(theirs)))
+    fewest = min(arm.worlds for arm in keys)
     return Arms(by_task, ours, theirs, notes + _few_games(fewest, "world" if crossed else "game"))
 
 
