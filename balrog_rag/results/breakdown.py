@@ -171,8 +171,11 @@ def retrieval_share(episodes: Sequence[Episode]) -> RetrievalShare | None:
         if purpose in ("query", "summary", "rerank"):
             serving.add(calls)
     for field in Calls.__struct_fields__:
-        again = arrays.figures("asked_again", field)
-        setattr(serving, field, summed(np.concatenate([[getattr(serving, field)], again])))
+        again, before = arrays.figures("asked_again", field), getattr(serving, field)
+        if isinstance(before, float):  # added one by one, as sums of floats depend on it
+            setattr(serving, field, summed(np.concatenate([[before], again.astype(float)])))
+        else:
+            setattr(serving, field, before + summed(again))
     tokens = whole.input + whole.output
     return RetrievalShare(
         summed(arrays.numbers("steps")),
