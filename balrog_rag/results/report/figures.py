@@ -13,7 +13,7 @@ from balrog_rag.results.episodes import EpisodeList
 from balrog_rag.results.report import style
 from balrog_rag.results.report.against_dollars import dollars_figure
 from balrog_rag.results.report.curves import height_curve, mean_curve, survival_curve
-from balrog_rag.results.report.panels import SHORT, name_curves, panels
+from balrog_rag.results.report.panels import DPI, SHORT, name_curves, panels, placed
 from balrog_rag.results.scoring import (
     PROGRESSION,
     Scale,
@@ -47,7 +47,7 @@ def draw_all(arms: Sequence[Arm]) -> dict[str, Any]:
     played = [arm for arm in arms if arm.episodes]
     with rc_context(style.SETTINGS):
         drawn = {name: make(played) for name, make in makers.items()} if played else {}
-    return {name: figure for name, figure in drawn.items() if figure is not None}
+        return {name: placed(figure) for name, figure in drawn.items() if figure is not None}
 
 
 def drawn_against_dollars(arms: Sequence[Arm]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def drawn_against_dollars(arms: Sequence[Arm]) -> dict[str, Any]:
 
     with rc_context(style.SETTINGS):
         figure = dollars_figure(arms)
-    return {} if figure is None else {"scores_over_dollars": figure}
+        return {} if figure is None else {"scores_over_dollars": placed(figure)}
 
 
 def saved(figure: Any, kind: str) -> bytes:
@@ -66,7 +66,7 @@ def saved(figure: Any, kind: str) -> bytes:
     dates = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     out = io.BytesIO()
     with rc_context(style.SETTINGS):
-        figure.savefig(out, format=kind, metadata=dates, dpi=160)
+        figure.savefig(out, format=kind, metadata=dates, dpi=DPI)
     return out.getvalue()
 
 

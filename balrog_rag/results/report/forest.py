@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from balrog_rag.results.report import style
-from balrog_rag.results.report.panels import DOUBLE
+from balrog_rag.results.report.panels import DOUBLE, placed
 from balrog_rag.results.statistics.comparison import Comparison
 from balrog_rag.results.statistics.sentence import NOT_TO_TELL, between, signed, tells_nothing
 
@@ -57,7 +57,7 @@ def forest_figure(rows: Sequence[ForestRow], baseline: str) -> Any:
     from matplotlib.figure import Figure
 
     with rc_context(style.SETTINGS):
-        figure = Figure(figsize=(DOUBLE, 0.6 + 0.21 * len(rows)), layout="constrained")
+        figure = Figure(figsize=(DOUBLE, 0.6 + 0.21 * len(rows)))
         axis = figure.subplots()
         reach = _reach(rows)
         axis.axvline(0, color="black", linewidth=0.8)
@@ -72,7 +72,7 @@ def forest_figure(rows: Sequence[ForestRow], baseline: str) -> Any:
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="y", visible=False)
         axis.set_xlabel(f"progression, points: difference from {style.label(baseline).replace(chr(10), '')}")
-    return figure
+        return placed(figure)
 
 
 def _reach(rows: Sequence[ForestRow]) -> float:

@@ -9,6 +9,8 @@ COLUMN = 3.35
 """Width in inches of a figure in one column of a paper."""
 DOUBLE = 6.9
 """Width in inches of a figure across both columns."""
+DPI = 160
+"""Dots per inch of a PNG."""
 APART = 0.085
 """Least distance between the names of two curves, as a share of the panel's height."""
 SHORT = 20
@@ -24,11 +26,23 @@ def panels(
     across = min(count, columns)
     rows = -(-count // across)
     size = (width or (COLUMN if across == 1 else DOUBLE), rows * height)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size)
     grid = [axis for row in figure.subplots(rows, across, sharey=same, squeeze=False) for axis in row]
     for axis in grid[count:]:
         axis.set_axis_off()
     return figure, grid[:count]
+
+
+def placed(figure: Any) -> Any:
+    """Return the figure with its panels and names placed, once for all formats.
+
+    A layout engine of the figure itself would place and draw everything a second time for each format.
+    """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure.set_dpi(DPI)  # in which texts are measured
+    ConstrainedLayoutEngine().execute(figure)
+    return figure
 
 
 def name_curves(axis: Any, ends: Sequence[tuple[float, float, int, str]]) -> None:
