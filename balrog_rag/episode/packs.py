@@ -58,9 +58,9 @@ def journal_name(episode: str) -> str:
 
 def episode_named(journal: str) -> str:
     """Return the episode whose journal has this path in its run folder; empty if no journal has it."""
-    task, _, file = journal.rpartition("/")
-    number = file.removesuffix(".journal.jsonl").rpartition("_run_")[2]
-    name = f"{task}/{number}"
+    env, _, rest = journal.partition("/")
+    twice, _, number = rest.removesuffix(".journal.jsonl").rpartition("_run_")
+    name = f"{env}/{twice[: len(twice) // 2]}/{number}"  # the task is the folder, and in the file's name
     return name if journal_name(name) == journal else ""
 
 

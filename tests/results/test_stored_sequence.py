@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.cli import compare, report
+from balrog_rag.contracts.data import GameSpec, Seeds
+from balrog_rag.episode.packs import episode_named, journal_name
 from balrog_rag.results import stored_sequence
+from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import load
-from balrog_rag.results.stored_sequence import StoredEpisodes
+from balrog_rag.results.stored_episodes import StoredRows, columns_of
+from balrog_rag.results.stored_sequence import StoredEpisodes, in_display_order, together
 from balrog_rag.results.summary import write_all
 from tests.results.conftest import NETHACK
 from tests.wording import TOP
@@ -68,6 +72,33 @@ def test_results_of_rows_are_those_of_objects(new_run, tmp_path, monkeypatch, pl
     shutil.rmtree(tmp_path / "report")
     rows = written(ours, theirs, tmp_path / "report")
     assert rows == objects
+
+
+def test_episodes_are_left_out_and_owed_by_name(monkeypatch):
+    monkeypatch.setattr(stored_sequence, "MANY", 0)
+    made = [
+        Episode(f"{task}/{number:02d}", GameSpec("nle", "T", Seeds(1, 2)), {}, {}, {}, "s", "c")
+        for task in ("nle/T", "nle/T/deep")
+        for number in (0, 2, 100)
+    ]
+    parts = [
+        StoredRows(len(each), {name: memoryview(data) for name, data in columns_of(each).items()})
+        for each in (made[::2], made[1::2])
+    ]
+    found = in_display_order(parts)
+    assert isinstance(found, StoredEpisodes)
+    hidden = [episode_named(journal_name("nle/T/deep/02")), episode_named("nle/T/another file")]
+    assert hidden == ["nle/T/deep/02", ""]
+    left = found.without([*hidden, "nle/T/7", "nle/T/05"])
+    assert [each.name for each in left] == [each.name for each in made if each.name != "nle/T/deep/02"]
+    assert left.owed([("nle/T", 4), ("nle/T/deep", 3), ("x/y", 1)]) == [
+        *("nle/T/01", "nle/T/03"),
+        *("nle/T/deep/01", "nle/T/deep/02", "x/y/00"),
+    ]
+    assert [each.name for each in together([left, found[:2]])[4:]] == [
+        "nle/T/deep/100",
+        *("nle/T/00", "nle/T/02"),
+    ]
 
 
 def benchmark(code: str) -> str:
