@@ -110,7 +110,7 @@ def test_a_rewritten_file_with_another_name_is_replaced(
     (run / name).unlink(missing_ok=True)
     os.link(tmp_path / "own", run / name)
     assert evaluate_main([f"resume={run}", "runner.log=none"]) == 0, capsys.readouterr().err
-    assert report.main([str(run), "--out", str(tmp_path / "report"), "--formats", "md"]) == 0
+    assert report.main([str(run), "--out", str(tmp_path / "report"), "--formats", "tex,csv"]) == 0
     assert (tmp_path / "own").read_text() == "of the user's own\n"
     assert (run / name).read_text(errors="replace") != "of the user's own\n"
 
@@ -137,7 +137,7 @@ def test_a_copy_made_of_hard_links_changes_nothing_in_the_original(run: Path, tm
     before = contents()
     copy = shutil.copytree(run, tmp_path / "copy", copy_function=os.link)
     evaluate_main([f"resume={copy}", "runner.log=none"])
-    report.main([str(copy), "--out", str(tmp_path / "report"), "--formats", "md"])
+    report.main([str(copy), "--out", str(tmp_path / "report"), "--formats", "tex,csv"])
     results.main(["rebuild", str(copy)])
     assert contents() == before
 
