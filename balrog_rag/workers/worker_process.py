@@ -228,6 +228,7 @@ class Process(Protocol):
 
 def launch(words: list[str], environment: dict[str, str], inherited: int, log: IO[bytes]) -> Process:
     """Start Python with these arguments, one open descriptor, and its output in `log`."""
+    # Apart from `_start`, because tests fork the same process instead (tests/preloaded.py).
     return subprocess.Popen(
         [sys.executable, *words],
         pass_fds=[inherited],
