@@ -26,8 +26,8 @@ FOLDER = "packed"
 _HEADER = b'{"t":"header"'
 _MOST_UP = 12
 """Folders above a journal in which packs are looked for."""
-_MOST_KNOWN = 256
-"""Packs whose lists of journals are kept in memory."""
+_MOST_KNOWN = 2_560_000
+"""Journals whose places are kept in memory, however many packs they are in."""
 
 
 class PackedJournal(NamedTuple):
@@ -100,8 +100,10 @@ def _by_name(pack: Path) -> dict[str, PackedJournal]:
             return known[1]
     made = {journal_name(each.episode): each for each in journals_in(pack)}
     with _guard:
-        while len(_known) >= _MOST_KNOWN:
-            del _known[next(iter(_known))]
+        _known.pop(pack, None)
+        many = len(made) + sum(len(places) for _, places in _known.values())
+        while _known and many > _MOST_KNOWN:
+            many -= len(_known.pop(next(iter(_known)))[1])
         _known[pack] = state, made
     return made
 
