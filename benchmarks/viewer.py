@@ -184,7 +184,6 @@ def from_server(browser, run: Path) -> None:
             if step:
                 until_rebuilt(browser)
                 told("served: all steps rebuilt, from the command on", server.spent(), "< 10 s")
-                told("served: before the seeks", server.spent())
                 seek(browser, "served: ")
                 told("served: after the seeks", server.spent())
                 browser.driver.get("about:blank")

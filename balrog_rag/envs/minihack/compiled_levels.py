@@ -13,7 +13,7 @@ from typing import Any
 
 from balrog_rag.envs.minihack.package import import_minihack
 
-_MOST_KEPT = 16
+_MOST_KEPT = 8
 """Compiled descriptions that are kept, of a megabyte each."""
 _DATA = "nhdat"
 
