@@ -17,7 +17,7 @@ UNWATCHED_AFTER = 30.0
 FIRST_MOMENT = 20.0
 """Seconds for a game to start."""
 PATIENCE = 1.0
-"""Seconds that a request for a head waits for the requested steps before it reports partial progress."""
+"""Seconds that a request for a head waits for the requested steps before it reports how many there are."""
 RETRIED_AFTER = 10.0
 """Seconds after which a failed rebuild is retried when the page is opened."""
 PAUSE = 0.02
@@ -77,13 +77,20 @@ class WatchedEpisode:
     async def head(self, steps: int | None) -> dict[str, Any]:
         """The document that a page reads first, once that many steps are rebuilt; None: all recorded steps.
 
-        After PATIENCE seconds it is returned as far as it goes, with `settled` false.
+        After PATIENCE seconds only the number of steps so far: a page that waits shows nothing else, and
+        writing the lists of a long episode takes time from its rebuild.
         """
         rebuilt = self.rebuilt
         await self._until(lambda: rebuilt.done or rebuilt.collector.begun, FIRST_MOMENT)
         if not rebuilt.collector.begun:
             raise ConfigError(rebuilt.failure or "the episode has not started")
-        await self._until(lambda: rebuilt.settled or (steps is not None and self._count >= steps), PATIENCE)
+
+        def enough() -> bool:
+            return rebuilt.settled or (steps is not None and self._count >= steps)
+
+        await self._until(enough, PATIENCE)
+        if not enough():
+            return {"steps": self._count, "settled": False, "done": False, "waiting": True}
         head = await asyncio.to_thread(rebuilt.head)
         return head | {"done": head["done"] and not self._gave_up}
 

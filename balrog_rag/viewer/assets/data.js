@@ -44,16 +44,19 @@ class Episode {
     if (this.head && (this.head.done || this.last >= steps)) return this;
     for (;;) {
       await this.refresh(steps);
-      if (this.head.settled || this.last >= steps) return this;
+      if (!this.waiting) return this;
       progress(this);
     }
   }
 
   // Read the head again and drop incomplete chunks. Returns true if anything was added.
-  // A server answers when it has that many steps, or after a second.
+  // A server answers when it has that many steps; after a second only with the number it has so far.
   async refresh(steps = 0) {
     const before = this.head;
     const head = await readDocument(`${this.place}/head`, Number.isFinite(steps) ? `?steps=${steps}` : "");
+    this.waiting = head.waiting === true;
+    this.rebuilt = head.steps;
+    if (this.waiting) return false;
     if (before) this.chunks.delete(Math.floor(before.steps / before.chunk));
     this.head = head;
     this.last = head.steps;

@@ -125,7 +125,7 @@ class App {
     const route = this.routes;
     const waiting = () => {
       if (route !== this.routes) return;
-      this.wait(`Rebuilding ${episodes.map((each) => `${visible(each.key)}: ${plural(each.last || 0, "step")}`).join(", ")} so far.`);
+      this.wait(`Rebuilding ${episodes.map((each) => `${visible(each.key)}: ${plural(each.rebuilt || 0, "step")}`).join(", ")} so far.`);
     };
     this.arriving = true;
     try {

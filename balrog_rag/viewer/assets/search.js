@@ -228,7 +228,7 @@ class SearchPage {
     this.input.value = words;
     this.input.focus();
     await this.app.texts.load((done, all, waited) => {
-      const rebuilt = waited ? `; rebuilding ${visible(waited.key)}: ${plural(waited.last, "step")}` : "";
+      const rebuilt = waited ? `; rebuilding ${visible(waited.key)}: ${plural(waited.rebuilt, "step")}` : "";
       this.unread = done < all ? `${count(done)} of ${plural(all, "episode")} read so far${rebuilt}` : "";
       if (done === all || performance.now() - this.drawn > DRAWN_EVERY) this.draw();
     });
