@@ -47,13 +47,6 @@ def objects_of(values: Sequence[Any]) -> NDArray[Any]:
     return made
 
 
-def ranges(starts: Codes, counts: Codes) -> Codes:
-    """The numbers from each start on, as many as counted, one range after another."""
-    before: Codes = np.cumsum(counts) - counts
-    made: Codes = np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
-    return made
-
-
 def summed(values: NDArray[Any]) -> Any:
     """The sum: of integers exact, since journals of others may hold large ones; of floats in their order."""
     if values.dtype.kind == "i":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.kinds import Measure, kind_of
-from balrog_rag.results.coded_values import Coded, Codes, inside, known_numbers, ranges
+from balrog_rag.results.coded_values import Coded, Codes, inside, known_numbers
 from balrog_rag.results.episode_columns import (
     NO_SEED,
     SEPARATOR,
@@ -28,6 +28,7 @@ from balrog_rag.results.episode_columns import (
     flat,
 )
 from balrog_rag.results.episodes import IN_THE_PROMPT, Calls, Episode, EpisodeSequence, Point
+from balrog_rag.results.point_arrays import gathered
 from balrog_rag.results.stored_episodes import StoredEpisode, StoredRows
 from balrog_rag.results.stored_sequence import StoredEpisodes, by_part
 
@@ -216,7 +217,7 @@ class EpisodeArrays:
     def _flattened(self, field: str, width: int) -> tuple[Codes, Floats]:
         columns = [rows.column(field) for rows, _, _ in self._parts] if self._stored else [None]
         if all(isinstance(column, PointLists) for column in columns):
-            return self._gathered(cast(list[PointLists], columns), width)
+            return gathered(cast(list[PointLists], columns), self._parts, len(self), width)
         counts, numbers = [], []
         for chunk in self.chunks(_ROWS):
             lists = chunk.values(field)
@@ -228,20 +229,6 @@ class EpisodeArrays:
         if not counts:
             return np.zeros(0, dtype=np.int64), np.zeros((0, width))
         return np.concatenate(counts), np.concatenate(numbers)
-
-    def _gathered(self, columns: Sequence[PointLists], width: int) -> tuple[Codes, Floats]:
-        """The points of stored lists, in the order of the episodes."""
-        stored = [np.frombuffer(column.counts, dtype=np.int32).astype(np.int64) for column in columns]
-        counts = np.zeros(len(self), dtype=np.int64)
-        for each, (_, own, at) in zip(stored, self._parts, strict=True):
-            counts[at] = each[own]
-        found, starts = np.empty((int(counts.sum()), width)), np.cumsum(counts) - counts
-        for column, each, (_, own, at) in zip(columns, stored, self._parts, strict=True):
-            source = ranges((np.cumsum(each) - each)[own], each[own])
-            target = ranges(starts[at], each[own])
-            for place, numbers in enumerate(column.numbers):
-                found[target, place] = np.asarray(numbers)[source]
-        return counts, found
 
     @cached_property
     def env(self) -> Coded:
