@@ -388,11 +388,27 @@ def opened_cold(run: Path) -> None:
         browser.close()
 
 
+def worlds(top: Path) -> None:
+    """The processor time of three worlds of Crafter, which every replay of such an episode makes anew."""
+    from balrog_rag.envs.crafter.world import World
+
+    for seed in (1, 2, 3):
+        begun = time.process_time()
+        World(seed).start()
+        told(f"world of Crafter, seed {seed}", f"{time.process_time() - begun:.2f} s")
+
+
 def told(what: str, figure: str, target: str = "") -> None:
     print(f"{what:70} {figure:>28}  {target}", flush=True)
 
 
-PARTS: dict[str, Callable[[Path], None]] = {"size": size, "browse": browse, "live": live, "many": many}
+PARTS: dict[str, Callable[[Path], None]] = {
+    "size": size,
+    "browse": browse,
+    "live": live,
+    "many": many,
+    "worlds": worlds,
+}
 RUN: Path | None = None
 AGAINST: list[Path] = []
 

@@ -267,12 +267,15 @@ class EpisodePage {
   }
 
   async look() {
-    if (this.looking) return;
+    const asked = performance.now();
+    if (this.looking || asked < (this.later || 0)) return;
     this.looking = true;
     const held = this.at;
     const end = this.episode.head.settled && held >= this.episode.last;
     const came = await this.episode.refresh().catch(() => false);
     this.looking = false;
+    // The head of a long episode takes time from its rebuild, so it is asked for less often.
+    this.later = this.episode.head.settled ? 0 : performance.now() + 10 * (performance.now() - asked);
     if (!this.following) return;
     this.sayLive();
     if (came && this.app.mark) this.markBy(this.app.mark);
