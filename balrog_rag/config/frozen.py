@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from threading import Lock
 from typing import Any, TypeVar
 
 import msgspec
@@ -38,6 +39,10 @@ SETTLED = {
 """Keys that a run sets when it starts, with the content of files and names in other keys."""
 
 T = TypeVar("T")
+_converting = Lock()
+"""msgspec describes a dataclass at its first use. Another thread that converts meanwhile reads a half of the
+description and crashes the process (seen with 0.22), so one thread at a time converts sections.
+"""
 
 
 def plain(section: Any) -> dict[str, Any]:
@@ -67,7 +72,8 @@ def implied(section: Any) -> list[str]:
 def thaw(tree: Mapping[str, Any], kind: type[T]) -> T:
     """Convert a plain section back to its type; raises ConfigError if it does not match the schema."""
     try:
-        section = msgspec.convert(tree, kind)
+        with _converting:
+            section = msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
         raise ConfigError(f"frozen configuration: {error}; it was written by another version") from error
     for path, _, value in leaves(section, ""):

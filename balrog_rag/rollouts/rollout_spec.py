@@ -9,7 +9,7 @@ import msgspec
 from balrog_rag import agents
 from balrog_rag import models as llm
 from balrog_rag.config.compose import compose
-from balrog_rag.config.frozen import config_digest, plain
+from balrog_rag.config.frozen import config_digest, plain, thaw
 from balrog_rag.config.own_files import quoted
 from balrog_rag.config.plain_secrets import refuse_in
 from balrog_rag.config.schema import Config, LimitsConfig, ModelConfig
@@ -107,7 +107,7 @@ def _model(given: Endpoint | str, config: Config) -> ModelConfig:
     if isinstance(given, str):
         return config.model
     longest = given.sampling.get("max_completion_tokens", given.sampling.get("max_tokens"))
-    model = msgspec.convert(plain(config.model), ModelConfig)
+    model = thaw(plain(config.model), ModelConfig)
     model.name, model.base_url = f"{SERVER}{given.name}", given.base_url
     model.temperature, model.extra_body = None, dict(given.sampling)
     model.max_tokens = longest if isinstance(longest, int) and longest > 0 else None
