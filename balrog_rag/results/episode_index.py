@@ -16,7 +16,6 @@ from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.run_seal import opened_by_user, sealed_by_user
 from balrog_rag.results.stored_episodes import StoredRows, columns_of
-from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
 INDEX = ".episodes"
@@ -72,7 +71,6 @@ class Segment(msgspec.Struct, array_like=True, dict=True):
             row += each.ended
 
 
-@described_at_import
 class _Index(msgspec.Struct):
     version: int
     digest: str
