@@ -13,7 +13,8 @@ from tests.viewer.support import Browser
 
 pytestmark = pytest.mark.slow
 
-ROWS = "[...document.querySelectorAll('tbody tr')].map((row) => row.cells[0].textContent)"
+ROWS = "[...document.querySelectorAll('.list tbody tr')].map((row) => row.cells[0].textContent)"
+"""Of the list: the table of where arms part has rows of its own."""
 RUN = ("model=scripted", "agent=naive", "runner.concurrency=1", "env.no_progress=0", "limits.steps=12")
 
 
@@ -62,7 +63,7 @@ def test_episodes_and_runs_that_begin_appear_in_the_open_page(
     browser.wait(f"{ROWS}.length === 4")
     browser.wait("/4 ended/.test(document.querySelector('[role=status]').textContent)")
     browser.js("document.querySelector('.bar input').value = 'NetHack'")
-    box = "[...document.querySelectorAll('tbody input')][1]"
+    box = "[...document.querySelectorAll('.list tbody input')][1]"
     browser.js(f"{box}.click()")
     browser.js(f"{box}.focus()")
     done = evaluate(*RUN[1:], "env.episodes=2", f"run.folder={live}", "run.name=other", cwd=live)
@@ -71,7 +72,7 @@ def test_episodes_and_runs_that_begin_appear_in_the_open_page(
     assert browser.js(f"{ROWS}[4]").startswith("other:")
     assert browser.js(f"{box}.checked && document.activeElement === {box}")
     assert browser.js("document.querySelector('.bar input').value") == "NetHack"
-    browser.js("[...document.querySelectorAll('tbody a')][5].click()")
+    browser.js("[...document.querySelectorAll('.list tbody a')][5].click()")
     browser.wait(
         "document.querySelector('.screen pre') && document.querySelector('.count input').max === '12'"
     )
