@@ -63,7 +63,6 @@ class Library:
         found = sources(self._paths)
         if len(found) == len(self._sources) and all(map(is_, found, self._sources)):
             return
-        self._sources = found
         places = {episode.path: place for place, episode in enumerate(self.episodes)}
         taken = {episode.key for episode in self.episodes}
         for episode in named(self._paths, found):
@@ -79,6 +78,7 @@ class Library:
                 self.episodes.append(episode)
             else:
                 self.episodes[place] = episode
+        self._sources = found  # only now: after an error it is tried again
 
     async def head(self, place: int, steps: int | None = None) -> bytes:
         """An episode's head, once that many steps are available; None: all recorded steps."""
