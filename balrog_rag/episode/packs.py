@@ -20,6 +20,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import chain
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import LARGE, read_file
 
 FOLDER = "packed"
@@ -154,6 +155,7 @@ class _Spec(msgspec.Struct):
     episode: str
 
 
+@described_at_import
 class _Header(msgspec.Struct):
     """What the index needs of a journal's first line."""
 

@@ -17,6 +17,7 @@ from balrog_rag.results.episodes import IN_THE_PROMPT
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
 FILE = "counterfactual.json"
@@ -69,6 +70,7 @@ class AskedAgain(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.without != self.action or self.again != self.action
 
 
+@described_at_import
 class Counterfactual(msgspec.Struct, frozen=True):
     """counterfactual.json."""
 

@@ -16,6 +16,7 @@ from balrog_rag.results import run_folder
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.run_seal import opened_by_user, sealed_by_user
 from balrog_rag.results.stored_episodes import StoredRows, columns_of
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
 INDEX = ".episodes"
@@ -71,6 +72,7 @@ class Segment(msgspec.Struct, array_like=True, dict=True):
             row += each.ended
 
 
+@described_at_import
 class _Index(msgspec.Struct):
     version: int
     digest: str

@@ -11,6 +11,7 @@ from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode.journal import Header, entries_of
 from balrog_rag.results.run_folder import home_of, write_json
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
 FILE = "run.json"
@@ -34,6 +35,7 @@ class _Attempt(msgspec.Struct):
     caps: dict[str, int | float | None] = {}
 
 
+@described_at_import
 class _RunFile(msgspec.Struct):
     attempts: list[_Attempt] = []
 

@@ -26,6 +26,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.packs import FOLDER as PACKED
 from balrog_rag.episode.packs import find, journal_name, journals_in, packs_in
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import lock, no_link, read_file, strange
 
 CONFIG = "config.json"
@@ -54,6 +55,7 @@ class _Caps(msgspec.Struct):
     episode: dict[str, int | float | None] = {}
 
 
+@described_at_import
 class _Sections(msgspec.Struct):
     """What results read in a configuration: anybody may have written it, and its digest proves nothing."""
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
 LONGEST_TITLE = 500
@@ -14,6 +15,7 @@ class _Run(msgspec.Struct):
     name: str
 
 
+@described_at_import
 class Sweep(msgspec.Struct):
     """sweep.json."""
 
