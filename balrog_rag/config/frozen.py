@@ -41,7 +41,8 @@ SETTLED = {
 T = TypeVar("T")
 _converting = Lock()
 """msgspec describes a dataclass at its first use. Another thread that converts meanwhile reads a half of the
-description and crashes the process (seen with 0.22), so one thread at a time converts sections.
+description and crashes the process (seen with 0.22), so one thread at a time converts sections. Not described
+at import as stored structs are: every command imports this module, few convert a section.
 """
 
 

@@ -13,7 +13,7 @@ from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode import journal
 from balrog_rag.results import sweeps
 from balrog_rag.results.comparability import flat, settings_of, short
-from balrog_rag.results.episodes import NO_MODEL, Episode, EpisodeList, EpisodeSequence
+from balrog_rag.results.episodes import NO_MODEL, Episode, EpisodeSequence, as_sequence
 from balrog_rag.results.experiments import departure, grouped
 from balrog_rag.results.runs import LoadedRun, partial
 from balrog_rag.results.shard_folders import is_sharded, loaded
@@ -77,12 +77,8 @@ class Arm(msgspec.Struct, dict=True):
 
 def by_env(episodes: Iterable[Episode]) -> dict[str, EpisodeSequence]:
     """Group episodes by environment, in display order."""
-    listed = episodes if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes)
-    found = listed.arrays.env
-    envs = in_order(env for env, _ in found.counted())
-    if len(envs) < 2:
-        return dict.fromkeys(envs, listed)
-    return {env: listed.take(found.where(env)) for env in envs}
+    found = as_sequence(episodes).by_env()
+    return {env: found[env] for env in in_order(found)}
 
 
 def in_order(envs: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.coded_values import Coded, summed
 from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
-from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, EpisodeList, EpisodeSequence, Lookups
+from balrog_rag.results.episodes import ENDED_BY_ITSELF, Calls, Episode, Lookups, as_sequence
 from balrog_rag.results.statistics.censored import CensoredGame
 from balrog_rag.results.statistics.shares import Shares, compare_censored
 
@@ -129,9 +129,7 @@ def never_searched(episodes: Sequence[Episode]) -> str:
     enabled = arrays_of(episodes).mapped(_retrieves, "agent").array().astype(bool)
     if not enabled.any():
         return ""
-    on = (episodes if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes)).take(
-        enabled.nonzero()[0]
-    )
+    on = as_sequence(episodes).take(enabled.nonzero()[0])
     steps, lookups = summed(on.arrays.numbers("steps")), _lookups(on.arrays)
     if not steps or lookups.count:
         return ""

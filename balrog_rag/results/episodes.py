@@ -300,9 +300,20 @@ class EpisodeSequence(Sequence[Episode]):
         """The episodes at these places."""
         return EpisodeList(self[place] for place in places)
 
+    def by_env(self) -> "dict[str, EpisodeSequence]":
+        """The episodes of each environment, in order of appearance."""
+        found = self.arrays.env
+        envs = [env for env, _ in found.counted()]
+        return {env: self if len(envs) == 1 else self.take(found.where(env)) for env in envs}
+
 
 class EpisodeList(list[Episode], EpisodeSequence):
     """Episodes as objects."""
+
+
+def as_sequence(episodes: Iterable[Episode]) -> EpisodeSequence:
+    """These episodes themselves if they are a sequence of episodes already, else one of them."""
+    return episodes if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes)
 
 
 def agent_name(agent: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ from balrog_rag.results.episode_index import (
     segment_of,
     write_index,
 )
-from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence
+from balrog_rag.results.episodes import Episode, EpisodeSequence, as_sequence
 from balrog_rag.results.stored_sequence import StoredEpisodes, having, in_display_order
 from balrog_rag.results.tally import read_episode
 from balrog_rag.util.files import LARGE
@@ -191,13 +191,8 @@ class LoadedRun(msgspec.Struct, dict=True):
         return f"{self.name}: {', '.join(said)}" if said else ""
 
     def by_env(self) -> dict[str, EpisodeSequence]:
-        """Its episodes by environment, sorted by name."""
-        if isinstance(self.episodes, StoredEpisodes):
-            return self.episodes.by_env()
-        grouped: dict[str, EpisodeList] = {}
-        for episode in self.episodes:
-            grouped.setdefault(episode.env, EpisodeList()).append(episode)
-        return {**grouped}
+        """Its episodes by environment, in order of appearance."""
+        return as_sequence(self.episodes).by_env()
 
 
 def partial(ended: int, holes: int) -> str:

@@ -12,7 +12,7 @@ from balrog_rag.contracts.kinds import Measure, kind_of
 from balrog_rag.contracts.statistics import Statistic
 from balrog_rag.results import user_statistics
 from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
-from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence
+from balrog_rag.results.episodes import Episode, as_sequence
 from balrog_rag.results.statistics import prospects
 from balrog_rag.results.statistics.estimate import Interval
 from balrog_rag.results.statistics.interval import average_interval, mean_interval
@@ -129,8 +129,7 @@ def count_lacking(episodes: Sequence[Episode], measure: Scale) -> int:
 
 def scores(episodes: Sequence[Episode], measure: Scale = PROGRESSION) -> Scores:
     """The episodes' scores with their games."""
-    keys = episodes.draw_keys if isinstance(episodes, EpisodeSequence) else EpisodeList(episodes).draw_keys
-    return Scores(figures_of(episodes, measure), keys)
+    return Scores(figures_of(episodes, measure), as_sequence(episodes).draw_keys)
 
 
 def bounds_by_env(envs: Sequence[str], measure: Scale = PROGRESSION) -> dict[str, Bounds]:

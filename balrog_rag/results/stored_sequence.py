@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 from balrog_rag.episode.spec import episode_name
 from balrog_rag.results.episode_columns import Names
-from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence
+from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence, as_sequence
 from balrog_rag.results.statistics.draw_keys import DrawKeys
 from balrog_rag.results.stored_episodes import StoredRows
 
@@ -52,12 +52,6 @@ class StoredEpisodes(EpisodeSequence):
         from balrog_rag.results.coded_draw_keys import CodedDrawKeys
 
         return CodedDrawKeys(self.arrays)
-
-    def by_env(self) -> dict[str, EpisodeSequence]:
-        """The episodes of each environment, in order of appearance."""
-        found = self.arrays.env
-        envs = [env for env, _ in found.counted()]
-        return {env: self if len(envs) == 1 else self.take(found.where(env)) for env in envs}
 
     def having(self, field: str) -> "StoredEpisodes":
         """Those of which the value of a field is true."""
@@ -110,8 +104,8 @@ def having(episodes: Sequence[Episode], field: str) -> Sequence[Episode]:
 
 def together(sequences: Sequence[Sequence[Episode]]) -> EpisodeSequence:
     """The episodes of all of these, one after another."""
-    if len(sequences) == 1 and isinstance(sequences[0], EpisodeSequence):
-        return sequences[0]
+    if len(sequences) == 1:
+        return as_sequence(sequences[0])
     stored = [each for each in sequences if isinstance(each, StoredEpisodes)]
     if not stored or len(stored) < len(sequences):
         return EpisodeList(episode for each in sequences for episode in each)
