@@ -30,8 +30,9 @@ def shortened(words: list[str]) -> list[str]:
 
 @pytest.mark.slow
 def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
-    verbs = {words[0] for words in commands()}
-    assert verbs == {"run", "sweep", "resume", "report", "compare", "show", "leaderboard"}
+    verbs = [words[0] for words in commands()]
+    assert verbs[:6] == ["run", "run", "sweep", "resume", "report", "report"]
+    assert verbs[6:] == ["compare", "show", "run", "leaderboard", "leaderboard"]
     for words in commands():
         found = [
             name
