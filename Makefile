@@ -20,8 +20,18 @@ RANGE := $(shell sed -n 's/^requires-python = ">=3\.\([0-9]*\),<3\.\([0-9]*\)"/(
 NEEDS := $(shell sed -n 's/^requires-python = "\(.*\)"/\1/p' pyproject.toml)
 FITS = import sys; v = sys.version_info[:2]; sys.exit(not ($(RANGE)))
 
+# The stamp lists the extras that are installed. Others are added to them; one that is missing makes the stamp old.
+comma := ,
+KNOWN := $(shell sed -n '/^\[project.optional-dependencies\]/,/^$$/s/^\([a-z0-9-]*\) *=.*/\1/p' pyproject.toml)
+WANTED := $(subst $(comma), ,$(EXTRAS))
+UNKNOWN := $(filter-out $(KNOWN),$(WANTED))
+INSTALLED = $(shell cat $(VENV)/.installed 2>/dev/null)
+ALL_EXTRAS = $(subst $() ,$(comma),$(sort $(filter $(KNOWN),$(INSTALLED) $(WANTED))))
+
 usable:
+	@$(if $(UNKNOWN),echo "EXTRAS: unknown extra $(UNKNOWN); choose from $(KNOWN)" >&2; exit 1)
 	@$(BIN)/python -c '$(FITS)' 2>/dev/null || rm -f $(VENV)/.installed
+	@$(if $(filter-out $(INSTALLED),$(WANTED)),touch -c -t 200001010000 $(VENV)/.installed)
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(BIN)/python -c '$(FITS)' 2>/dev/null || { \
@@ -30,8 +40,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	      "name another: make setup PYTHON=python3.12" >&2; exit 1; }; \
 	  $(PYTHON) -m venv --clear $(VENV); }
 	@echo "installing the pinned packages into $(VENV), with uv if there is one (about a minute the first time) ..."
-	@bash .ci/install $(BIN)/python -c constraints.txt -e '.[$(EXTRAS)]'
-	@touch $@
+	@bash .ci/install $(BIN)/python -c constraints.txt -e '.[$(ALL_EXTRAS)]'
+	@echo '$(ALL_EXTRAS)' | tr , ' ' >$@
 
 setup: usable $(VENV)/.installed  ## create .venv and install the pinned packages
 

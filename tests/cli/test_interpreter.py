@@ -77,6 +77,7 @@ def checkout(folder: Path, requires: str) -> Path:
     (folder / "constraints.txt").touch()
     (folder / "pyproject.toml").write_text(
         f'[project]\nname = "nothing"\nversion = "1"\nrequires-python = "{requires}"\n'
+        "\n[project.optional-dependencies]\nlocal = []\ndev = []\nmore-games = []\n"
     )
     return folder
 
@@ -104,7 +105,7 @@ def test_make_replaces_an_environment_that_cannot_work(tmp_path: Path, python: s
     (binaries / "python").write_text(f"#!/bin/sh\n{python}\n")
     (binaries / "python").chmod(0o755)
     (folder / ".venv/.installed").touch()
-    made(folder, "EXTRAS=none")  # what it installs, and whether it can, is of no interest here
+    made(folder)  # what it installs, and whether it can, is of no interest here
     done = subprocess.run([binaries / "python", "-c", "import pip"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -114,8 +115,38 @@ def test_make_keeps_an_environment_that_works(tmp_path: Path) -> None:
     venv.create(folder / ".venv", with_pip=False)
     (folder / ".venv/mine").touch()
     installed = folder / ".venv/.installed"
-    installed.touch()
+    installed.write_text("dev local\n")
     os.utime(installed, (4e9, 4e9))
     done = made(folder)
     assert done.returncode == 0, done.stderr
     assert (folder / ".venv/mine").exists()
+
+
+def test_make_installs_extras_that_are_missing_and_keeps_the_others(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, f">=3.{sys.version_info[1]},<3.{sys.version_info[1] + 1}")
+    venv.create(folder / ".venv", with_pip=False)
+    log = folder / "log"
+    (folder / ".ci/install").write_text(f'[ ! -e {folder}/broken ] && echo "${{@: -1}}" >>{log}\n')
+
+    def installs(*words: str) -> list[str]:
+        before = log.read_text().splitlines() if log.exists() else []
+        done = made(folder, *words)
+        assert done.returncode == 0, done.stderr
+        return log.read_text().splitlines()[len(before) :]
+
+    assert installs() == [".[dev,local]"]
+    assert installs() == []
+    (folder / "broken").touch()
+    assert made(folder, "EXTRAS=more-games").returncode != 0
+    (folder / "broken").unlink()
+    assert installs("EXTRAS=more-games") == [".[dev,local,more-games]"]
+    assert installs("EXTRAS=more-games") == []
+    assert installs("EXTRAS=local,dev") == []  # they are there
+
+
+def test_make_refuses_an_extra_that_does_not_exist(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, f">=3.{sys.version_info[1]},<3.{sys.version_info[1] + 1}")
+    done = made(folder, "EXTRAS=local,more-game")
+    assert done.returncode != 0
+    assert "EXTRAS: unknown extra more-game; choose from local dev more-games" in done.stderr
+    assert not (folder / ".venv").exists()
