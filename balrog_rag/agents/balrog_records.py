@@ -19,7 +19,7 @@ def task_of(path: PurePath) -> str:
     """Return the ENV/TASK of a record, from its folders."""
     parts = path.parent.parts
     for place in reversed(range(len(parts))):
-        if parts[place] in registry.environments.names():
+        if registry.environments.has(parts[place]):
             env, folders = parts[place], parts[place + 1 :]
             tasks = {*kind_of(env).tasks()}
             starts = ["/".join(folders[:count]) for count in range(len(folders), 0, -1)]

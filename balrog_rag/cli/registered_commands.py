@@ -11,7 +11,7 @@ from balrog_rag.util.terminal_safe import one_line
 
 def registered(name: str) -> bool:
     """Whether there is such a command."""
-    return name in registry.commands.names()
+    return registry.commands.has(name)
 
 
 def listed(under: str = "") -> dict[str, str]:

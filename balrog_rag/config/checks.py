@@ -67,7 +67,7 @@ def _check_pictures(env: Any, agent: Any) -> None:
             f"agent.max_image_history={agent.max_image_history}: "
             f"{' and '.join(kind.title for kind in kinds)} makes no images with these options{''.join(hints)}"
         )
-    if shown and not agent.max_image_history and agent.name in registry.agents.names():
+    if shown and not agent.max_image_history and registry.agents.has(agent.name):
         raise ConfigError(
             f"{shown[0].hints.picture_hint or 'env.options'}: agent.max_image_history=0 would ignore the "
             "images; add agent.max_image_history=1, or turn images off"

@@ -196,7 +196,7 @@ def _unknown_option(group: str, option: str = "") -> str:
         return f"agent={option}: name a class or function of the file; write agent={option}:NAME"
     if group == "env" and "/" in option:
         return f"env={option}: a task, not a preset; write env.tasks=[{option}]"
-    if group == "env" and option in registry.environments.names():
+    if group == "env" and registry.environments.has(option):
         task = next(iter(kind_of(option).tasks()), "TASK")
         return f"env={option}: a kind of game without a preset; name its tasks: env.tasks=[{option}/{task}]"
     return f"{group}={option}: no such {group}{nearest(option, names)}"

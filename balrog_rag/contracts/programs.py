@@ -135,7 +135,7 @@ def program_of(name: str) -> ProgramKind:
 
 def plays(name: str) -> bool:
     """Whether a program of that name plays whole episodes."""
-    return name in registry.programs.names() and program_of(name).plays
+    return registry.programs.has(name) and program_of(name).plays
 
 
 def offered(game: GameSpec) -> dict[str, ProgramKind]:

@@ -75,6 +75,10 @@ class Registry(Generic[T]):
         """Return every usable name, including plug-ins, without importing any."""
         return sorted({*self._builtin, *self._added, *self._points()})
 
+    def has(self, name: str) -> bool:
+        """Whether the name is usable."""
+        return name in self._builtin or name in self._added or name in self._points()
+
     def plugged(self) -> list[str]:
         """Return the names that are not built in."""
         return sorted({*self._added, *self._points()} - {*self._builtin})

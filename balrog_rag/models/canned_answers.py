@@ -6,7 +6,8 @@ reads it from the prompt.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from string import ascii_lowercase
 
 from balrog_rag.contracts.data import Action, AnswerFormat, Parameter, Purpose, ToolCall, digest
@@ -75,23 +76,23 @@ def for_purpose(purpose: Purpose) -> str:
     return {"query": QUERY, "summary": SUMMARY, "rerank": "1"}.get(purpose, THOUGHT)
 
 
-def listed_actions(texts: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)  # the instruction is the same in all prompts of a task
+def listed_actions(text: str) -> tuple[str, ...]:
     """Return the actions that a prompt lists: the longest unbroken run of 'name: description' lines."""
     best: list[str] = []
-    for text in texts:
-        for block in re.split(r"\n\s*\n", text):
-            names = LISTED.findall(block)
-            if len(names) > len(best):
-                best = names
+    for block in re.split(r"\n\s*\n", text):
+        names = LISTED.findall(block)
+        if len(names) > len(best):
+            best = names
     return tuple(best) or ("wait",)
 
 
 def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
     """Detect what the last message of a prompt asks for: an action in some format, a query, a summary."""
     last = texts[-1]
-    actions = listed_actions(texts[:1])
+    actions = listed_actions(texts[0])
     if JSON in last:
-        plain = tuple(name for name in listed_actions(texts[-1:]) if "<" not in name and "[" not in name)
+        plain = tuple(name for name in listed_actions(last) if "<" not in name and "[" not in name)
         return AnswerFormat(plain, thoughts=("observations", "reasoning", "speak"))
     if "<|ACTION|>" in last:
         thinks = re.search(r"\b(?:think first|first think)\b", last, re.IGNORECASE) is not None
