@@ -12,9 +12,9 @@ from balrog_rag.results.report import content
 from balrog_rag.results.report.document import FigureCell, ReportPage, Section, Table
 from balrog_rag.results.report.latex import bibtex, latex, tex_text
 from balrog_rag.results.report.methods import methods_section
-from balrog_rag.results.report.pooled_lines import error_of, over_models, pooled_boxes
+from balrog_rag.results.report.pooled_lines import _ahead, error_of, over_models, pooled_boxes
 from balrog_rag.results.run_folder import write_json
-from balrog_rag.results.statistics.pooled import between_variance, pooled
+from balrog_rag.results.statistics.pooled import PooledEffect, between_variance, pooled
 
 TASKS = ("MiniHack-Room-5x5-v0", "MiniHack-River-v0", "MiniHack-Corridor-R3-v0")
 
@@ -41,7 +41,11 @@ def test_equal_effects_are_pooled_by_their_precision():
     assert found.high - found.mean == pytest.approx(4.302653 * usual), (
         "never narrower than without correction"
     )
-    assert (found.next_low, found.next_high) == (pytest.approx(found.low), pytest.approx(found.high))
+    typical = 3 / (1 + 1 / 4 + 1 / 9)
+    assert found.next_high - found.mean == pytest.approx(4.302653 * sqrt(typical / 2 + usual**2)), (
+        "equal estimates do not show that the true effects are equal"
+    )
+    assert found.mean - found.next_low == pytest.approx(found.next_high - found.mean)
 
 
 def test_effects_that_differ_widen_both_intervals_and_are_no_claim():
@@ -83,6 +87,19 @@ def test_three_tasks_or_three_models_have_a_pooled_line(arm):
     assert over.about.endswith("the same with other models, over 3 models")
     assert "+30.00 points" in over.sentence, "the average over both environments"
     assert over_models(models[:4]) == [None], "two models are too few"
+
+
+@pytest.mark.parametrize(
+    ("reach", "said"),
+    [
+        (20.0, "95 % prediction for another of these tasks: +50.00 to +90.00"),
+        (40.0, "95 % prediction for another of these tasks: +30.00 to +100.00"),
+        (50.0, "too few tasks to tell what another of them may have"),
+    ],
+)
+def test_a_prediction_as_wide_as_the_scale_is_not_given_as_numbers(reach, said):
+    found = PooledEffect(3, 70.0, 60.0, 80.0, 70.0 - reach, 70.0 + reach, 5.0)
+    assert _ahead(found, "tasks", 100.0) == said
 
 
 def test_the_error_of_a_difference_is_that_of_its_test(arm):

@@ -8,11 +8,13 @@ from balrog_rag.results.arms import Arm
 from balrog_rag.results.comparing import duel
 from balrog_rag.results.report.document import VerdictBox
 from balrog_rag.results.statistics.comparison import Comparison
-from balrog_rag.results.statistics.pooled import pooled
+from balrog_rag.results.statistics.pooled import PooledEffect, pooled
 
 METHOD = (
     "Pooled lines are random-effects means (Paule and Mandel's variance, Hartung and Knapp's interval), for "
-    "the tasks or models seen as draws of their kind; the prediction interval is for one more of them."
+    "the tasks or models seen as draws of their kind; the 95 % prediction interval is for one more of them. "
+    "Three effects say next to nothing about another: in simulations their prediction interval is 2.2 to 3.4 "
+    "times as wide as the true effects differ, that of eight 1.3 to 1.8 times."
 )
 
 
@@ -64,9 +66,16 @@ def _box(about: str, things: str, effects: Sequence[Comparison]) -> VerdictBox |
     if found.high - found.low >= scale:
         said = f"{found.word}: {found.mean:+.2f} points (too few {things} to tell)"
     else:
-        ahead = f"{max(found.next_low, -scale):+.2f} to {min(found.next_high, scale):+.2f}"
         said = (
             f"{found.word}: {found.mean:+.2f} points (95 % interval {found.low:+.2f} to {found.high:+.2f}; "
-            f"another of these {things} may have {ahead})"
+            f"{_ahead(found, things, scale)})"
         )
     return VerdictBox(f"{about}, over {found.count} {things}", found.word, f"{said}.")
+
+
+def _ahead(found: PooledEffect, things: str, scale: float) -> str:
+    """The prediction interval in words; its ends say nothing where it is as wide as the scale of scores."""
+    if found.next_high - found.next_low >= scale:
+        return f"too few {things} to tell what another of them may have"
+    low, high = max(found.next_low, -scale), min(found.next_high, scale)
+    return f"95 % prediction for another of these {things}: {low:+.2f} to {high:+.2f}"
