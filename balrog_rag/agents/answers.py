@@ -168,7 +168,11 @@ def meaning(text: str, style: Style, view: TaskView) -> str | Call | None:
     """Return the one action that an answer clearly means; None if it means none or several."""
     known = _by_folded(view.accepted)
     text = text[-_READ_BACK:]
+    before: list[str] = []
     for places in _places(text, style):
+        if places in ([], before):  # means as little as before
+            continue
+        before = places
         read_as = (_plain(place, known) or _called(place, view) for place in places)
         meant = {action for action in read_as if action}
         if meant:
@@ -205,16 +209,19 @@ def _plain(text: str, known: Mapping[str, str | None]) -> str | None:
     """Return the action of a short text after removing what models commonly put around it."""
     bare = text.strip(_WRAPPING)
     cut = _TRAIL.sub("", bare).strip(_WRAPPING)
-    for attempt in (text.strip(), bare, cut, _LEAD.sub("", cut, count=1).strip(_WRAPPING)):
+    led = _LEAD.sub("", cut, count=1)
+    for attempt in dict.fromkeys((text.strip(), bare, cut, led.strip(_WRAPPING))):
         action = _look_up(attempt, known)
         if action:
             return action
-    return _verb(_LEAD.sub("", cut, count=1).casefold(), known)
+    return _verb(led.casefold(), known)
 
 
 def _called(text: str, view: TaskView) -> Call | None:
     """Return the call in a short text after removing what models commonly put around it."""
     bare = text.strip(_WRAPPING)
+    if not view.programs:
+        return None
     for attempt in (bare, bare.casefold(), _LEAD.sub("", bare, count=1).strip(_WRAPPING)):
         if (call := view.call(attempt)) is not None:
             return call
@@ -240,11 +247,11 @@ def _verb(phrase: str, known: Mapping[str, str | None]) -> str | None:
     return action if all(other is None or other in _COMPASS for other in others) else None
 
 
+_GAPS = re.compile(r"[\s_-]+")
+
+
 def _look_up(text: str, known: Mapping[str, str | None]) -> str | None:
-    for spelling in (text, text.casefold(), re.sub(r"[\s_-]+", " ", text.casefold())):
-        if known.get(spelling):
-            return known[spelling]
-    return None
+    return known.get(text) or known.get(folded := text.casefold()) or known.get(_GAPS.sub(" ", folded))
 
 
 @lru_cache(maxsize=64)

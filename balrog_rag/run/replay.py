@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -70,19 +71,33 @@ def refuse_misplaced(path: Path) -> None:
         raise JournalError(f"{path}: was played under another configuration than {run}'s")
 
 
-def own_player(path: Path, spec: EpisodeSpec) -> bool:
-    """Whether a journal's players belong to a run that this user made on this machine."""
+class OwnPlayers:
+    """Tells whether a journal's players belong to a run that this user made on this machine.
+
+    What a folder's run is, is read once: for many journals, while nobody changes their runs.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Path, list[Any]] = {}
+
+    def __call__(self, path: Path, spec: EpisodeSpec) -> bool:
+        """Whether they do; if not, programs that they name must not run."""
+        folder = path.parent
+        if folder not in self._known:
+            self._known[folder] = _own_agents(path)
+        own = self._known[folder]
+        # The folder being ours is not enough: a journal copied into it may name other programs.
+        return all(msgspec.to_builtins(player.agent) in own for player in players(spec))
+
+
+def _own_agents(path: Path) -> list[Any]:
+    """The agents of a journal's run, if it is this user's own."""
     run = run_folder.home_of(path)
     if run is None or not is_local_run(run):
-        return False
-    own = [run_folder.frozen_config(run).config["agent"]]
-    own += [
-        msgspec.to_builtins(player.agent)
-        for forked in run_folder.forked_specs(run)
-        for player in players(forked)
-    ]
-    # The folder being ours is not enough: a journal copied into it may name other programs.
-    return all(msgspec.to_builtins(player.agent) in own for player in players(spec))
+        return []
+    forked = [player for spec in run_folder.forked_specs(run) for player in players(spec)]
+    agents = [msgspec.to_builtins(player.agent) for player in forked]
+    return [run_folder.frozen_config(run).config["agent"], *agents]
 
 
 def players(spec: EpisodeSpec) -> list[PlayerSpec]:
@@ -101,12 +116,13 @@ async def replay(
     ttyrec: str | None = None,
     games: GameSource | None = None,
     cursor: Callable[[journal.Recording], JournalCursor] = recorded_only,
-    trusted: bool | None = None,
+    trusted: bool | OwnPlayers | None = None,
 ) -> Verdict:
     """Replay a journal in this process, in front of a watcher; `ttyrec` is the path of a recording to make.
 
     `games` opens the game and `cursor` reads the journal; a viewer can pass its own.
-    `trusted`: whether programs named by the journal may run; None: only if this user made the run here.
+    `trusted`: whether programs named by the journal may run; None or OwnPlayers: only if this user made
+    the run here.
     """
     recording = journal.read(path)
     if recording.header is None:
@@ -116,7 +132,8 @@ async def replay(
         raise JournalError(f"{path}: the spec was changed (its digest does not match); restore the file")
     refuse_other_version(spec.game, str(path))
     game = await (games or InlineGames()).open(spec.game, ttyrec)
-    services = ReplayServices(trusted=own_player(path, spec) if trusted is None else trusted)
+    own = OwnPlayers() if trusted is None else trusted
+    services = ReplayServices(trusted=own if isinstance(own, bool) else own(path, spec))
     try:
         context = EpisodeContext(spec, game, cursor(recording), services, Unmetered(), watcher)
         await play(context)

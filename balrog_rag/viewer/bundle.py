@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.run.replay import OwnPlayers
 from balrog_rag.util.files import replacing
+from balrog_rag.util.garbage_collection import rare_collections
 from balrog_rag.util.wording import many
 from balrog_rag.viewer.html_page import page
 from balrog_rag.viewer.listing import ListedEpisode
@@ -44,7 +46,7 @@ def write(
     `mark`: the expression by which its timelines mark steps at first. `tiles`: draw them as well.
     """
     failures: list[str] = []
-    with replacing(out) as file:
+    with replacing(out) as file, rare_collections():
         for piece in page(blocks(episodes, failures, back, progress, mark, tiles)):
             file.write(piece)
     return failures
@@ -61,12 +63,12 @@ def blocks(
     """Yield every document of the page with its name, episode by episode."""
     link = {} if back is None else {"back": msgspec.to_builtins(back)}
     yield "run", packed(overview(episodes) | link | {"mark": mark}, TIGHT)
-    traces = TraceLibrary()
+    traces, own = TraceLibrary(), OwnPlayers()
     for place, episode in enumerate(episodes):
         progress(place)
         if episode.row.get("state") == "damaged":
             continue
-        rebuilt = episode.source(tiles)
+        rebuilt = episode.source(tiles, own)
         rebuilt.run()
         if rebuilt.failure:
             failures.append(rebuilt.failure)

@@ -60,7 +60,7 @@ class Collector:
         self._screen = PackedScreen(())
         self._last: Mapping[str, int] = {}
         self._said: list[dict[str, Any]] = []
-        self._spent: dict[str, list[Any]] = {name: [] for name in SPENT}
+        self._spent: list[tuple[Any, ...]] = []
         self._actions: list[str] = []
         self._marks: list[Mark] = []
         self._end: Ended | None = None
@@ -117,7 +117,7 @@ class Collector:
                 "squares": self._squares.document(),
                 "lookups": self._lookups.document(),
                 "clock": self._curves.clock(),
-                "spent": {name: list(values) for name, values in self._spent.items()},
+                "spent": {name: [row[place] for row in self._spent] for place, name in enumerate(SPENT)},
                 "firsts": {name: list(table.firsts) for name, table in self._tables.items()},
                 "outcome": self._end.outcome if self._end else "",
                 "how": self._end.how if self._end else "",
@@ -146,9 +146,11 @@ class Collector:
 
     def _prompt(self, event: Asked) -> list[int]:
         # A prompt mostly consists of known messages, and long windows make this the busiest line of a replay.
-        numbers = self._tables["messages"].numbers
-        known = [(numbers.get(message.digest), message) for message in event.request.messages]
-        return steps_between([self._message(each) if n is None else n for n, each in known])
+        messages, known = event.request.messages, self._tables["messages"].numbers.get
+        numbers = [known(message.digest, -1) for message in messages]
+        for place in [place for place, number in enumerate(numbers) if number < 0]:
+            numbers[place] = self._message(messages[place])
+        return steps_between(numbers)
 
     def _message(self, message: Message) -> int:
         table = self._tables["messages"]
@@ -181,8 +183,7 @@ class Collector:
         )  # fmt: skip
 
     def _spend(self, step: int, purpose: str, figures: Sequence[Any], seconds: float) -> None:
-        for name, value in zip(SPENT, (step, purpose, *figures, round(seconds, 3)), strict=True):
-            self._spent[name].append(value)
+        self._spent.append((step, purpose, *figures, round(seconds, 3)))
 
     def _searched(self, event: Searched) -> None:
         self._passages.searched(event.passages)

@@ -16,6 +16,7 @@ from balrog_rag.results.coded_values import Coded
 from balrog_rag.results.episode_arrays import EpisodeArrays, arrays_of
 from balrog_rag.results.episodes import Episode, agent_name
 from balrog_rag.results.tally import read_episode
+from balrog_rag.run.replay import OwnPlayers
 from balrog_rag.viewer import published_episodes, recorded
 from balrog_rag.viewer.open_episodes import open_row
 from balrog_rag.viewer.published_episodes import PublishedEpisode, csvs
@@ -42,11 +43,13 @@ class ListedEpisode(NamedTuple):
     episode: Episode | None = None
     """Its results, if it is an ended one of a journal."""
 
-    def source(self, tiles: bool = False) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
+    def source(
+        self, tiles: bool = False, own: OwnPlayers | None = None
+    ) -> RebuiltEpisode | PublishedEpisode | RecordedEpisode:
         """Create the source of its documents; only games that are replayed have tiles."""
         if is_recording(self.path):
             return RecordedEpisode(self.path)
-        return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path, tiles)
+        return PublishedEpisode(self.path, self.env) if self.env else RebuiltEpisode(self.path, tiles, own)
 
 
 def sources(paths: Sequence[Path]) -> list[Sequence[ListedEpisode]]:

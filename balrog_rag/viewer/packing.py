@@ -9,6 +9,7 @@ import json
 import math
 import zlib
 from collections.abc import Hashable, Sequence
+from operator import sub
 from typing import Any, NamedTuple
 
 import msgspec
@@ -81,16 +82,27 @@ def changes(before: PackedScreen, now: PackedScreen) -> list[Change]:
 
 def _change(row: int, old: str, new: str, old_colours: str, new_colours: str) -> Change:
     """The changed part of a row, without the common prefix and suffix."""
-    olds, news = _signs(old, old_colours), _signs(new, new_colours)
-    shorter = min(len(olds), len(news))
-    start = next((at for at in range(shorter) if olds[at] != news[at]), shorter)
-    end = next((at for at in range(shorter - start) if olds[-1 - at] != news[-1 - at]), shorter - start)
+    shorter = min(len(old), len(new))
+    start = _common(old, new, shorter)
+    if new_colours:
+        start = _common(old_colours, new_colours, start)
+    end = _common(old[::-1], new[::-1], shorter - start)
+    if new_colours:
+        end = _common(old_colours[::-1], new_colours[::-1], end)
     text, colours = new[start : len(new) - end], new_colours[start : len(new_colours) - end]
     return [row, start, len(old) - end - start, text, *([colours] if colours else [])]
 
 
-def _signs(row: str, colours: str) -> Sequence[Any]:
-    return list(zip(row, colours, strict=True)) if colours else row
+def _common(one: str, other: str, most: int) -> int:
+    """The length of their common prefix, up to `most`; halving it compares whole slices at a time."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 class NumberedValues:
@@ -124,4 +136,4 @@ class NumberedValues:
 
 def steps_between(numbers: Sequence[int]) -> list[int]:
     """Encode numbers as differences, which compress well when a window of messages slides."""
-    return [now - before for before, now in zip([0, *numbers], numbers, strict=False)]
+    return list(map(sub, numbers, [0, *numbers]))

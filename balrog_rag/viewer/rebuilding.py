@@ -11,7 +11,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
 from balrog_rag.episode.journal import Header, Recording
 from balrog_rag.results.run_folder import home_of
-from balrog_rag.run.replay import replay
+from balrog_rag.run.replay import OwnPlayers, replay
 from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.following import FollowedJournal
 from balrog_rag.viewer.painted_games import PaintedGames
@@ -23,11 +23,14 @@ BROKE_OFF = "the replay failed; see the error on the server's terminal"
 class RebuiltEpisode:
     """The episode of one journal, complete or rebuilt so far."""
 
-    def __init__(self, path: Path, tiles: bool = False) -> None:
-        """Read the journal's header; the replay starts later. `tiles`: draw them as well."""
+    def __init__(self, path: Path, tiles: bool = False, own: OwnPlayers | None = None) -> None:
+        """Read the journal's header; the replay starts later.
+
+        `tiles`: draw them as well. `own` is shared by episodes that are rebuilt one after another.
+        """
         self._path = path
         self.header = header_of(path)
-        self._games = PaintedGames(tiles)
+        self._games, self._own = PaintedGames(tiles), own
         self._cursor: FollowedJournal | None = None
         game = self.header.spec.game
         kind = kind_of(game.env)
@@ -45,7 +48,9 @@ class RebuiltEpisode:
             return self._cursor
 
         try:
-            asyncio.run(replay(self._path, self.collector, games=self._games, cursor=cursor))
+            asyncio.run(
+                replay(self._path, self.collector, games=self._games, cursor=cursor, trusted=self._own)
+            )
         except (BalrogError, OSError) as error:
             self.failure = str(error)
         except BaseException:

@@ -138,7 +138,9 @@ def _hashable(value: object) -> object:
 
 @cache
 def _compiled(text: str) -> Any:
-    return _environment().from_string(text)
+    template = _environment().from_string(text)
+    template.globals = dict(template.globals)  # a ChainMap, which every rendering would copy name by name
+    return template
 
 
 @cache
