@@ -39,12 +39,11 @@ def answer(texts: tuple[str, ...]) -> str:
         skill = {"name": name, **({ARGUMENTS[name]: int(given[0])} if given else {})}
         thoughts = dict.fromkeys(("observations", "reasoning", "speak"), "")
         return json.dumps({"thoughts": thoughts, "skill": skill})
-    call = choose(texts)
-    if "```python" in texts[-1]:
-        name, *given = call.split()
+    if "```python" in texts[-1]:  # what the skill reported is what the code printed
+        name, *given = choose((texts[-1].replace("stopped: done; it printed:\n", "stopped: "),)).split()
         arguments = ", ".join(each if each.isdigit() else repr(each) for each in given)
         return f"```python\nprint({name}({arguments}))\n```"
-    return f"<|ACTION|>{call}<|END|>"
+    return f"<|ACTION|>{choose(texts)}<|END|>"
 
 
 def play(name: str, folder: Path, words: Sequence[str]) -> None:
