@@ -185,7 +185,9 @@ class EpisodeContext:
     async def step(self, action: str | Call) -> Transition:
         """Play an accepted action; during a replay the game plays the next recorded ones in the same call."""
         if not self._ahead:
-            actions = list(map(self._recorded, self.cursor.upcoming_steps(RUN_AHEAD)))
+            actions = [
+                recorded_action(self.game.view, each) for each in self.cursor.upcoming_steps(RUN_AHEAD)
+            ]
             if [as_text(each) for each in actions[:1]] != [as_text(action)]:
                 self._refuse_code(action)
                 # The agent deviates from the journal: play its action alone and let `record` report where.
@@ -197,14 +199,6 @@ class EpisodeContext:
             wanted, recorded = as_text(action), as_text(ahead)
             raise ReplayError(f"{self.at.where()}: the agent wants {wanted!r}, the journal has {recorded!r}")
         return transition
-
-    def _recorded(self, step: Step) -> str | Call:
-        """Return the action of a recorded step; of code only what it did, so that a replay runs none."""
-        # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
-        action = self.accepted(Decision(step.action))
-        if isinstance(action, Call) and step.commands is not None:
-            return msgspec.structs.replace(action, repeated=step.commands, stopped=step.stopped)
-        return action
 
     def _refuse_code(self, action: str | Call) -> None:
         """Refuse to run code that a replay comes to but the journal does not have."""
@@ -237,11 +231,25 @@ class EpisodeContext:
 
     def accepted(self, decision: Decision) -> str | Call:
         """Return the decided action, or the default action if the game does not accept it."""
-        view, call = self.game.view, decision.call
-        if call is not None and call.text == decision.action and view.admits(call):
-            return call
-        read = view.read(decision.action)
-        return view.default_action if read is None else read
+        return accepted_action(self.game.view, decision)
+
+
+def accepted_action(view: TaskView, decision: Decision) -> str | Call:
+    """Return the decided action, or the task's default action if it does not accept it."""
+    call = decision.call
+    if call is not None and call.text == decision.action and view.admits(call):
+        return call
+    read = view.read(decision.action)
+    return view.default_action if read is None else read
+
+
+def recorded_action(view: TaskView, step: Step) -> str | Call:
+    """Return the action of a recorded step; of code only what it did, so that a replay runs none."""
+    # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
+    action = accepted_action(view, Decision(step.action))
+    if isinstance(action, Call) and step.commands is not None:
+        return msgspec.structs.replace(action, repeated=step.commands, stopped=step.stopped)
+    return action
 
 
 def as_text(action: str | Call) -> str:

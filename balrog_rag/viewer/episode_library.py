@@ -82,7 +82,7 @@ class Library:
 
     async def head(self, place: int, steps: int | None = None) -> bytes:
         """An episode's head, once that many steps are available; None: all recorded steps."""
-        watched = await self._opened(place, again=True)
+        watched = await self._opened(place, again=True, first=steps or 0)
         return packed(await watched.head(steps), 1)
 
     async def chunk(self, place: int, number: int) -> bytes | None:
@@ -99,13 +99,13 @@ class Library:
         for watched in self._watched.values():
             watched.stop()
 
-    async def _opened(self, place: int, again: bool = False) -> WatchedEpisode:
-        """The episode being rebuilt; waits for a free slot if too many are."""
-        while (watched := await asyncio.to_thread(self._open, place, again)) is None:
+    async def _opened(self, place: int, again: bool = False, first: int = 0) -> WatchedEpisode:
+        """The episode being rebuilt; waits for a free slot if too many are. `first`: the step to look at."""
+        while (watched := await asyncio.to_thread(self._open, place, again, first)) is None:
             await asyncio.sleep(TURN)
         return watched
 
-    def _open(self, place: int, again: bool) -> WatchedEpisode | None:
+    def _open(self, place: int, again: bool, first: int) -> WatchedEpisode | None:
         with self._lock:
             if not 0 <= place < len(self.episodes):
                 raise ConfigError(f"no episode with number {place}")
@@ -113,7 +113,7 @@ class Library:
             if watched is None or watched.outdated or (again and watched.failed):
                 if not self._has_room():
                     return None
-                watched = self._begin(self.episodes[place])
+                watched = self._begin(self.episodes[place], first)
             self._watched[place] = watched  # re-inserted at the end: the first entry is evicted first
             self._forget()
             watched.asked()
@@ -140,10 +140,10 @@ class Library:
             if each.rebuilt.done:
                 size -= self._watched.pop(place).size
 
-    def _begin(self, episode: ListedEpisode) -> WatchedEpisode:
+    def _begin(self, episode: ListedEpisode, first: int) -> WatchedEpisode:
         if episode.row.get("state") == "damaged":
             raise ConfigError(str(episode.row.get("how")))
         try:
-            return WatchedEpisode(episode, self._tiles)
+            return WatchedEpisode(episode, self._tiles, first)
         except BalrogError as error:
             raise ConfigError(str(error)) from error

@@ -9,8 +9,10 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.packs import find
+from balrog_rag.viewer.first_look import FAR, first_look
 from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import ListedEpisode
+from balrog_rag.viewer.rebuilding import RebuiltEpisode
 
 UNWATCHED_AFTER = 30.0
 """Seconds without a request after which an episode in play is no longer followed."""
@@ -27,9 +29,14 @@ PAUSE = 0.02
 class WatchedEpisode:
     """One episode being rebuilt; the thread ends with the episode, or when it is no longer requested."""
 
-    def __init__(self, episode: ListedEpisode, tiles: bool = False) -> None:
-        """Start immediately."""
+    def __init__(self, episode: ListedEpisode, tiles: bool = False, first: int = 0) -> None:
+        """Start immediately; `first` is the step that a page wants to show."""
         self.rebuilt = episode.source(tiles)
+        # Pressing keys only is much faster than rebuilding; for a near step it would delay the rebuild.
+        self._first = first if first >= FAR and isinstance(self.rebuilt, RebuiltEpisode) else 0
+        self._look: dict[str, Any] | None = None
+        self._news = False
+        """Whether the first look has been made and not been sent yet."""
         self._path = episode.path
         self._read: tuple[int, int] | None = None
         self._asked = time.monotonic()
@@ -77,20 +84,23 @@ class WatchedEpisode:
     async def head(self, steps: int | None) -> dict[str, Any]:
         """The document that a page reads first, once that many steps are rebuilt; None: all recorded steps.
 
-        After PATIENCE seconds only the number of steps so far: a page that waits shows nothing else, and
-        writing the lists of a long episode takes time from its rebuild.
+        After PATIENCE seconds only the number of steps so far, and the first look at the wanted one: a page
+        that waits shows nothing else, and writing the lists of a long episode takes time from its rebuild.
         """
         rebuilt = self.rebuilt
-        await self._until(lambda: rebuilt.done or rebuilt.collector.begun, FIRST_MOMENT)
-        if not rebuilt.collector.begun:
-            raise ConfigError(rebuilt.failure or "the episode has not started")
 
         def enough() -> bool:
             return rebuilt.settled or (steps is not None and self._count >= steps)
 
-        await self._until(enough, PATIENCE)
+        collector = rebuilt.collector
+        await self._until(lambda: self._first > 0 or rebuilt.done or collector.begun, FIRST_MOMENT)
+        await self._until(lambda: enough() or self._news, PATIENCE)
+        if not collector.begun and (rebuilt.done or not self._first):
+            raise ConfigError(rebuilt.failure or "the episode has not started")
         if not enough():
-            return {"steps": self._count, "settled": False, "done": False, "waiting": True}
+            self._news = False
+            waits = {"steps": self._count, "settled": False, "done": False, "waiting": True}
+            return waits | ({"look": self._look} if self._look else {})
         head = await asyncio.to_thread(rebuilt.head)
         return head | {"done": head["done"] and not self._gave_up}
 
@@ -111,6 +121,9 @@ class WatchedEpisode:
             await asyncio.sleep(PAUSE)
 
     def _work(self) -> None:
+        if self._first:
+            self._look = first_look(self._path, self._first, lambda: self._stopped)
+            self._news = self._look is not None
         self.rebuilt.run(waiting(self._unwatched))
         self._read = _stamp(self._path)
         self._ended = time.monotonic()

@@ -50,12 +50,14 @@ class Episode {
   }
 
   // Read the head again and drop incomplete chunks. Returns true if anything was added.
-  // A server answers when it has that many steps; after a second only with the number it has so far.
+  // A server answers when it has that many steps; after a second only with the number it has so far, and with
+  // a first look at the step that was asked for.
   async refresh(steps = 0) {
     const before = this.head;
     const head = await readDocument(`${this.place}/head`, Number.isFinite(steps) ? `?steps=${steps}` : "");
     this.waiting = head.waiting === true;
     this.rebuilt = head.steps;
+    this.look = head.look || null;
     if (this.waiting) return false;
     if (before) this.chunks.delete(Math.floor(before.steps / before.chunk));
     this.head = head;

@@ -125,7 +125,7 @@ class App {
     const route = this.routes;
     const waiting = () => {
       if (route !== this.routes) return;
-      this.wait(`Rebuilding ${episodes.map((each) => `${visible(each.key)}: ${plural(each.rebuilt || 0, "step")}`).join(", ")} so far.`);
+      this.wait(`Rebuilding ${episodes.map((each) => `${visible(each.key)}: ${plural(each.rebuilt || 0, "step")}`).join(", ")} so far.`, episodes.length === 1 ? episodes[0].look : null);
     };
     this.arriving = true;
     try {
@@ -177,8 +177,11 @@ class App {
     this.put(h("p", { class: "warning" }, words));
   }
 
-  wait(words) {
-    this.put(h("p", { class: "waiting", role: "status" }, words));
+  // What the page waits for; with a first look at a step, that is drawn below until everything about it is known.
+  wait(words, look) {
+    const status = document.querySelector("#main > .early > .waiting");
+    if (look && status) status.textContent = words; // the screen stays as it is, with what is selected in it
+    else this.put(look ? earlyLook(words, look) : h("p", { class: "waiting", role: "status" }, words));
   }
 
   put(element) {

@@ -50,3 +50,15 @@ async function drawPicture(box, look, episode) {
   words.open = box.querySelector("details.words")?.open || false;
   fill(box, h("img", { class: look.colours.length ? "picture tiles" : "picture", src: "data:image/png;base64," + data, alt: "the game's screen as an image" }), words);
 }
+
+// A step that is shown before the others are rebuilt: its screen, its action, and the answer it was read from.
+function earlyLook(words, look) {
+  const screen = h("div", { class: "screen", tabindex: "0", "aria-label": `Screen of step ${look.at}` });
+  const moment = { screen: { ...look.screen, picture: look.picture === null ? null : 0 } };
+  drawScreen(screen, moment, { entry: async () => look.picture });
+  return h("div", { class: "early" },
+    h("p", { class: "waiting", role: "status" }, words),
+    h("h2", {}, look.do ? [h("span", { class: "soft" }, `step ${count(look.at)} `), visible(look.do)] : `step ${count(look.at)}`),
+    screen, h("p", { class: "line" }, visible(look.line)),
+    look.answer ? h("pre", { class: "text answer", tabindex: "0", "aria-label": "answer" }, visible(look.answer)) : null);
+}
