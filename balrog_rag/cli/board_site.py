@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import Parser, file_to_write, folder_to_write
+from balrog_rag.cli.command_line import Parser, file_to_write, made_folder
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
@@ -70,8 +70,8 @@ def _site(options: argparse.Namespace) -> int:
     from balrog_rag.results.leaderboard.site_entries import distinct
     from balrog_rag.results.leaderboard.site_pages import data, index_page, submission_page
 
-    folder_to_write("--out", options.out)
     rule, out, failed = seed_rule(options), options.out, 0
+    made_folder("--out", out)
     folders = {folder.resolve(): folder for folder in options.submissions}
     entries: dict[Path, SiteEntry] = {}
     for folder in folders.values():
@@ -80,6 +80,11 @@ def _site(options: argparse.Namespace) -> int:
         except BalrogError as error:  # one unreadable folder must not keep the others from the site
             print(terminal_safe(f"left out: {error}"))
             failed += 1
+        except RecursionError:
+            print(terminal_safe(f"left out: {folder}: contains a file that is nested too deeply"))
+            failed += 1
+    if not entries:
+        raise ConfigError(f"--out {out}: no submission can be shown, so the site was not written")
     distinct([*entries.values()])
     for folder, entry in entries.items():
         if entry.arm is None:

@@ -141,6 +141,17 @@ def folder_to_write(option: str, path: Path) -> None:
         raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
 
 
+def made_folder(option: str, path: Path) -> None:
+    """Create a folder to write into; reject one that cannot be created."""
+    folder_to_write(option, path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{option} {path}: cannot be created ({error.strerror})") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ConfigError(f"{option} {path}: cannot be written (permission denied)")
+
+
 def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> None:
     """Reject a file that cannot be written or has an unknown extension."""
     if endings and path.suffix not in endings:

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from balrog_rag.cli.command_line import file_to_write
-from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.cli.command_line import file_to_write, made_folder
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.util.files import replacing
 from balrog_rag.util.wording import many
 
@@ -72,7 +72,8 @@ def _out(options: argparse.Namespace, stack: ExitStack) -> BinaryIO:
 
 
 def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
-    from balrog_rag.export.run_export import OF_EPISODES, Credits, write_episode, write_runs
+    from balrog_rag.episode.journal import exists
+    from balrog_rag.export.run_export import EVAL, OF_EPISODES, Credits, write_episode, write_runs
     from balrog_rag.results.run_folder import journals, one_journal
 
     if options.overrides:
@@ -84,20 +85,33 @@ def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
             "add e.g. --to sft"
         )
     place, kind = options.journal, options.to
-    found = len(journals(place)) if place.is_dir() else 0
-    one = place.is_file() or (found == 1 and not _is_folder(options.out))
+    if not exists(place):
+        raise RunFolderError(f"{place}: no such file or folder")
+    found = len(journals(place)) if place.is_dir() else 1
+    one = not place.is_dir() or (found == 1 and not _is_folder(options.out))
     if kind in OF_EPISODES and (one or (options.out is None and not found)):
         write_episode(one_journal(place), kind, _out(options, stack), options.prompts)
         return 0
     if options.out is None:
         raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
+    if kind == "inspect" and not place.is_dir() and options.out.suffix == EVAL and not options.out.is_dir():
+        file_to_write("--out", options.out)
+        print(*write_runs(place, kind, options.out, Credits()))
+        return 0
     if options.out.exists() and not options.out.is_dir():
-        raise ConfigError(f"--out {options.out}: is a file; --to {kind} of a run needs a folder")
+        raise ConfigError(f"--out {options.out}: is a file; --to {kind} needs a folder")
     if kind == "hf-results" and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.dataset or ""):
-        raise ConfigError(f"--dataset {options.dataset}: --to hf-results needs a dataset repository ORG/NAME")
+        given = f"--dataset {options.dataset}" if options.dataset else "--dataset: missing"
+        raise ConfigError(f"{given}; --to hf-results needs a dataset repository ORG/NAME")
+    new = not options.out.exists()
+    made_folder("--out", options.out)
     credits = Credits(options.organization, options.relationship, options.dataset or "")
-    for path in write_runs(place, kind, options.out, credits, options.prompts):
-        print(path)
+    try:
+        for path in write_runs(place, kind, options.out, credits, options.prompts):
+            print(path)
+    finally:
+        if new and not any(options.out.iterdir()):
+            options.out.rmdir()
     return 0
 
 
@@ -122,4 +136,9 @@ def _training(options: argparse.Namespace, stack: ExitStack) -> int:
         f"{made.unfinished} unfinished, {many(made.duplicates, 'repeated answers')}",
         file=sys.stderr,
     )
+    if options.to == "preference" and not made.samples:
+        print(
+            "note: pairs come from games that were played several times with different progression",
+            file=sys.stderr,
+        )
     return 0

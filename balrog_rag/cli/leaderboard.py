@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from balrog_rag.cli import board_site
-from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write
+from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, made_folder
 from balrog_rag.cli.report import add_pages_option, written_pages
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.util.terminal_safe import terminal_safe
@@ -147,7 +147,7 @@ def _verify(options: argparse.Namespace) -> int:
 
     rule, bad = board_site.seed_rule(options), 0
     if options.certificates is not None:
-        folder_to_write("--certificates", options.certificates)
+        made_folder("--certificates", options.certificates)
     for path in options.folders:
         found = verified_folder(path, rule)
         wrong, certificate = found.wrong, found.certificate

@@ -178,7 +178,7 @@ COMMAND = "command"
 """The tool of code: a key, or a call of a skill."""
 ARGUMENTS = {
     "action": "the action's name, with its arguments",
-    "pressed": "the keys, in order",
+    "pressed": "the keys, in order; numbers are character codes",
     "query": "what to search for",
     COMMAND: "a key, or a call of a skill",
 }
@@ -191,15 +191,18 @@ def _tools(steps: Sequence[atif.Step]) -> list[dict[str, Any]]:
 
 
 def _definition(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    texts: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
-    properties = {
-        key: (texts if isinstance(value, list) else {"type": "string"}) | {"description": ARGUMENTS[key]}
-        for key, value in arguments.items()
-    }
+    properties = {key: _type_of(value) | {"description": ARGUMENTS[key]} for key, value in arguments.items()}
     parameters = {"type": "object", "properties": properties, "required": [*properties]}
     said = DESCRIPTIONS.get(name, ARGUMENTS[COMMAND])
     described = {"name": name, "description": said, "parameters": parameters}
     return {"type": "function", "function": described}
+
+
+def _type_of(value: Any) -> dict[str, Any]:
+    if not isinstance(value, list):
+        return {"type": "string"}
+    numbers = all(isinstance(each, int) for each in value)  # key codes
+    return {"type": "array", "items": {"type": "integer" if numbers else "string"}}
 
 
 def _message(answers: Sequence[Answered], event: Stepped | None) -> str:

@@ -59,19 +59,22 @@ class ModelIdentity(msgspec.Struct, frozen=True):
 
 
 class EvalRecord:
-    """The record of one run."""
+    """The record of one run; `part` names the episode if it is of a single one."""
 
-    def __init__(self, run: LoadedRun, started: str, organization: str, relationship: str) -> None:
+    def __init__(
+        self, run: LoadedRun, started: str, organization: str, relationship: str, part: str = ""
+    ) -> None:
         self._run, self._started = run, started
+        self._part = f"/{part}" if part else ""
         self._organization, self._relationship = organization, relationship
         self._now = str(int(time.time()))
         self.model = ModelIdentity.of(run.episodes[0])
-        self.id = f"balrog_rag-{run.digest[:12]}/{self.model.id}/{self._now}"
+        self.id = f"balrog_rag-{run.digest[:12]}{self._part}/{self.model.id}/{self._now}"
 
     @property
     def path(self) -> Path:
         """Where the datastore has the results, without the suffix; the same run has the same path."""
-        drawn = sha256(f"{self._run.digest}/{self._run.name}".encode()).digest()
+        drawn = sha256(f"{self._run.digest}/{self._run.name}{self._part}".encode()).digest()
         folders = (_portable(part) for part in (self.model.developer, self.model.model))
         return Path("data", "balrog_rag", *folders, str(UUID(bytes=drawn[:16], version=4)))
 

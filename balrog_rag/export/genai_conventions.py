@@ -18,10 +18,13 @@ class PlayerNames(msgspec.Struct, frozen=True):
 
     agent: str
     model: str
+    """Empty for a player that asks no model."""
 
     @property
     def provider(self) -> str:
-        """The model's provider."""
+        """The model's provider; a player without a model is a program of this package."""
+        if not self.model:
+            return "balrog_rag"
         return self.model.partition("/")[0] if "/" in self.model else "unknown"
 
 
@@ -29,12 +32,16 @@ def agent_attributes(player: PlayerNames, episode: str, conversation: str) -> At
     """Return the attributes of an episode's span when it begins."""
     return {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.provider.name": player.provider,
         "gen_ai.agent.name": player.agent,
         "gen_ai.conversation.id": conversation,
-        "gen_ai.request.model": player.model,
         "balrog_rag.episode": episode,
-    }
+    } | model_attributes(player)
+
+
+def model_attributes(player: PlayerNames) -> Attributes:
+    """Return the attributes that name a player's model."""
+    found: Attributes = {"gen_ai.provider.name": player.provider}
+    return found | ({"gen_ai.request.model": player.model} if player.model else {})
 
 
 def score_attributes(progression: float, outcome: str) -> Attributes:

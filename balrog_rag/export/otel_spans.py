@@ -41,7 +41,9 @@ class EpisodeSpans:
         self._root = header.spec.digest[:16]
         self._spans: list[dict[str, Any]] = []
         player = header.spec.last_player
-        self._player = PlayerNames(str(player.agent.get("name")), str(player.model.get("name")))
+        asked = any(isinstance(each, AnsweredRequest) for turn in found.turns for each in turn.order)
+        model = str(player.model.get("name")) if asked else ""
+        self._player = PlayerNames(str(player.agent.get("name")), model)
 
     def document(self) -> dict[str, Any]:
         """Return the episode as one `ResourceSpans` message, wrapped as exporters send it."""

@@ -1,6 +1,7 @@
 """Runs as three Parquet tables: episodes, steps and calls of models, joined by `spec_digest`."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Header, Lookup, Start, Step
 from balrog_rag.results.episodes import Episode
+from balrog_rag.util.files import replacing
 
 KEYS = (("episode", pa.string()), ("spec_digest", pa.string()))
 NUMBERS = pa.list_(pa.struct([("name", pa.string()), ("value", pa.int64())]))
@@ -84,9 +86,12 @@ class ParquetTables:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._writers = {
-            name: pq.ParquetWriter(folder / f"{name}.parquet", schema) for name, schema in SCHEMAS.items()
-        }
+        self._writers: dict[str, Any] = {}
+        with ExitStack() as stack:
+            for name, schema in SCHEMAS.items():
+                file = stack.enter_context(replacing(folder / f"{name}.parquet"))
+                self._writers[name] = stack.enter_context(pq.ParquetWriter(file, schema))
+            self._files = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -94,8 +99,7 @@ class ParquetTables:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for writer in self._writers.values():
-            writer.close()
+        self._files.__exit__(kind, error, trace)  # after an error, earlier tables stay as they were
 
     def add(self, header: Header, path: Path, episode: Episode | None) -> None:
         """Add an episode; one that has not ended is only in `steps` and `calls`."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
-from balrog_rag.contracts.errors import ConfigError, JournalError
+from balrog_rag.contracts.errors import ConfigError, JournalError, RunFolderError
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Header
 from balrog_rag.export import event_lines
@@ -30,6 +31,8 @@ from balrog_rag.util.files import replacing
 
 OF_EPISODES = {"jsonl": ".jsonl", "atif": ".atif.json", "hf-traces": ".jsonl", "otlp": ".otlp.json"}
 """Formats with one file per episode, and the file's suffix."""
+EVAL = ".eval"
+"""The suffix of Inspect's logs."""
 
 
 def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -> None:
@@ -73,17 +76,19 @@ class Credits(msgspec.Struct, frozen=True):
 
 
 def write_runs(place: Path, kind: str, out: Path, credits: Credits, prompts: bool = False) -> list[Path]:
-    """Write everything below a run folder, a sweep, or RUN.shards into a folder; returns the files."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Write a journal, or everything below a run folder, a sweep, or RUN.shards; returns the files."""
+    found = _journals_in(place)
     if kind in OF_EPISODES:
-        return list(_episode_files(place, kind, out, prompts))
+        return list(_episode_files(place, found, kind, out, prompts))
     if kind == "parquet":
-        return _parquet(place, out)
+        return _parquet(found, out)
+    if not place.is_dir():
+        return _of_journal(place, kind, out, credits)
     folders = run_folders(place)
     made: list[Path] = []
     for folder in folders:
         if kind == "eee":
-            made += _every_eval(folder, out, credits)
+            made += _every_eval(_finished(folder), out, credits)
             continue
         target = out / folder.resolve().name if len(folders) > 1 else out
         target.mkdir(parents=True, exist_ok=True)
@@ -91,30 +96,51 @@ def write_runs(place: Path, kind: str, out: Path, credits: Credits, prompts: boo
     return made
 
 
+def _of_journal(path: Path, kind: str, out: Path, credits: Credits) -> list[Path]:
+    """Write one journal in a format of runs."""
+    if kind == "hf-results":
+        raise ConfigError(f"{path}: a journal; results of a model's card are of a whole run: pass its folder")
+    home = run_folder.home_of(path)
+    if kind == "inspect":
+        return _inspect_logs([path], _stem(path.name), origin(home).started if home else "unknown", out)
+    if home is None:
+        raise ConfigError(f"{path}: not in a run folder, whose configuration --to {kind} needs")
+    run, header = loaded(home), journals.read(path).header
+    name = header.spec.episode if header is not None else ""
+    only = [episode for episode in run.episodes if episode.name == name]
+    if not only:
+        raise ConfigError(f"{path}: has not ended; --to {kind} needs a score")
+    alone = replace(run, episodes=only, unfinished=[], problems=[], forked=(), share=[name])
+    return _every_eval(alone, out, credits, name)
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix(".journal.jsonl").replace("/", "_")
+
+
 def _journals_in(place: Path) -> Sequence[Path]:
-    found = run_folder.journals(place) if place.is_dir() else [place]
+    found = run_folder.journals(place) if place.is_dir() else [run_folder.one_journal(place)]
     if not found:
         raise ConfigError(f"{place}: contains no journal; pass a run folder or a *.journal.jsonl")
     return found
 
 
-def _episode_files(place: Path, kind: str, out: Path, prompts: bool) -> Iterator[Path]:
+def _episode_files(place: Path, found: Sequence[Path], kind: str, out: Path, prompts: bool) -> Iterator[Path]:
     top = place if place.is_dir() else place.parent
-    for path in _journals_in(place):
+    for path in found:
         # Journals of a sweep's runs have the same names: the folders above them are part of the file's.
-        stem = str(path.relative_to(top)).removesuffix(".journal.jsonl").replace("/", "_")
-        target = out / f"{stem}{OF_EPISODES[kind]}"
+        target = out / f"{_stem(str(path.relative_to(top)))}{OF_EPISODES[kind]}"
         with replacing(target) as file:
             write_episode(path, kind, file, prompts)
         yield target
 
 
-def _parquet(place: Path, out: Path) -> list[Path]:
+def _parquet(found: Sequence[Path], out: Path) -> list[Path]:
     extras.require("pyarrow", "parquet", "--to parquet")
     from balrog_rag.export.parquet_tables import SCHEMAS, ParquetTables
 
     with ParquetTables(out) as tables:
-        for path in _journals_in(place):
+        for path in found:
             header = journals.read(path).header
             if header is not None:
                 tables.add(header, path, read_episode(path))
@@ -123,6 +149,8 @@ def _parquet(place: Path, out: Path) -> list[Path]:
 
 def _finished(folder: Path) -> LoadedRun:
     run = loaded(folder)
+    if run.problems:  # a result without the episodes that cannot be read would not say so
+        raise RunFolderError(f"{folder}: {run.problems[0].path}: {run.problems[0].what}")
     if not run.episodes:
         raise ConfigError(f"{folder}: no finished episode; nothing can be exported")
     return run
@@ -138,11 +166,11 @@ def _model_card(folder: Path, out: Path, credits: Credits) -> Path:
     return target
 
 
-def _every_eval(folder: Path, out: Path, credits: Credits) -> list[Path]:
+def _every_eval(run: LoadedRun, out: Path, credits: Credits, part: str = "") -> list[Path]:
     from balrog_rag.export.every_eval import EvalRecord
 
-    run = _finished(folder)
-    record = EvalRecord(run, origin(run.folders[0]).started, credits.organization, credits.relationship)
+    started = origin(run.folders[0]).started
+    record = EvalRecord(run, started, credits.organization, credits.relationship, part)
     results, samples = (out / f"{record.path}{suffix}" for suffix in (".json", "_samples.jsonl"))
     results.parent.mkdir(parents=True, exist_ok=True)
     digest = sha256()
@@ -158,18 +186,25 @@ def _every_eval(folder: Path, out: Path, credits: Credits) -> list[Path]:
 
 
 def _inspect(folder: Path, out: Path) -> list[Path]:
+    return _inspect_logs(_journals_in(folder), folder.resolve().name, origin(folder).started, out)
+
+
+def _inspect_logs(found: Sequence[Path], run: str, started: str, out: Path) -> list[Path]:
     from balrog_rag.export.inspect_log import InspectLog
 
-    run, started = folder.resolve().name, origin(folder).started
     logs: dict[str, InspectLog] = {}
     with ExitStack() as stack:
-        for path in _journals_in(folder):
-            header, found = turns_of(path)
+        for path in found:
+            header, turns = turns_of(path)
             env = header.spec.game.env
             if env not in logs:
-                target = out / f"{run}_{env}.eval"
-                file = stack.enter_context(replacing(target))
+                file = stack.enter_context(replacing(_log_path(out, run, env)))
                 logs[env] = InspectLog(file, env, run, started)
                 stack.callback(logs[env].close)
-            logs[env].add(header, found, read_episode(path))
-    return [out / f"{run}_{env}.eval" for env in logs]
+            logs[env].add(header, turns, read_episode(path))
+    return [_log_path(out, run, env) for env in logs]
+
+
+def _log_path(out: Path, run: str, env: str) -> Path:
+    """Return the path of a log; a journal's may be named in full."""
+    return out if out.suffix == EVAL and not out.is_dir() else out / f"{run}_{env}{EVAL}"

@@ -11,6 +11,7 @@ from balrog_rag.config.frozen import tree_digest
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode.journal import Header, entries_of
 from balrog_rag.results.run_folder import home_of, write_json
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
@@ -41,7 +42,7 @@ class _RunFile(msgspec.Struct):
 
 
 def _attempts(run: Path) -> list[_Attempt]:
-    return msgspec.json.decode(read_file(run / FILE), type=_RunFile).attempts
+    return decoded_json(read_file(run / FILE), _RunFile).attempts
 
 
 def add_attempt(run: Path, attempt: Mapping[str, Any]) -> None:
@@ -59,7 +60,7 @@ def merge_attempts(runs: Sequence[Path], out: Path) -> None:
 
 def _as_recorded(path: Path) -> list[Any]:
     try:
-        attempts = msgspec.json.decode(read_file(path))["attempts"]
+        attempts = decoded_json(read_file(path), dict[str, Any])["attempts"]
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return []  # a lost run.json costs the list of earlier attempts, not the run
     return attempts if isinstance(attempts, list) else []

@@ -26,6 +26,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode.packs import FOLDER as PACKED
 from balrog_rag.episode.packs import find, journal_name, journals_in, packs_in
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import lock, no_link, read_file, strange
 
@@ -200,7 +201,7 @@ def frozen_config(run: Path) -> FrozenConfig:
 def decoded_config(path: Path, data: bytes) -> FrozenConfig:
     """Return the configuration in the content of config.json."""
     try:
-        frozen = msgspec.json.decode(data, type=FrozenConfig)
+        frozen = decoded_json(data, FrozenConfig)
         msgspec.convert(frozen.config, _Sections)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: not a frozen configuration ({error})") from error
@@ -226,7 +227,7 @@ def forked_specs(run: Path) -> list[EpisodeSpec]:
 def decoded_specs(path: Path, data: bytes) -> list[EpisodeSpec]:
     """Return the specs in the content of forked.json."""
     try:
-        specs = msgspec.json.decode(data, type=list[EpisodeSpec])
+        specs = decoded_json(data, list[EpisodeSpec])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error})") from error
     refuse_names(path, [spec.episode for spec in specs])
@@ -246,7 +247,7 @@ def shard_episodes(run: Path) -> list[str] | None:
     if not path.exists():
         return None
     try:
-        names = msgspec.json.decode(read_file(path), type=ShardPlan).episodes
+        names = decoded_json(read_file(path), ShardPlan).episodes
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: cannot be read ({error}); give the shard's command again") from error
     refuse_names(path, names)

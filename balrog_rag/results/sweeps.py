@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
@@ -36,6 +37,6 @@ class Sweep(msgspec.Struct):
 def read(path: Path) -> Sweep:
     """Read the sweep of a folder; an empty one if it is not a sweep."""
     try:
-        return msgspec.json.decode(read_file(path / "sweep.json"), type=Sweep)
+        return decoded_json(read_file(path / "sweep.json"), Sweep)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return Sweep()

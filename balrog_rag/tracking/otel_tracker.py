@@ -75,6 +75,7 @@ class OtelTracker(RunTracker):
                 # An answer that a resumed run reads from the journal took no time now.
                 seconds = event.reply.latency if event.live else 0.0
                 about["balrog_rag.live"] = event.live
+                self._name_model(event.episode)
                 self._child(event.episode, f"chat {self._player.model}", about, seconds, client=True)
             case Searched():
                 self._child(event.episode, "retrieval knowledge", conventions.retrieval_attributes(event))
@@ -85,8 +86,14 @@ class OtelTracker(RunTracker):
 
     def _root(self, sender: SpanSender, episode: str) -> Any:
         conversation = self._run.planned.get(episode, episode) if self._run is not None else episode
-        about = conventions.agent_attributes(self._player, episode, conversation)
+        # Whether it asks a model shows at its first answer: every configuration has a model.
+        unasked = PlayerNames(self._player.agent, "")
+        about = conventions.agent_attributes(unasked, episode, conversation)
         return sender.begin(f"invoke_agent {self._player.agent}", about)
+
+    def _name_model(self, episode: str) -> None:
+        if (root := self._roots.get(episode)) is not None:
+            root.set_attributes(conventions.model_attributes(self._player))
 
     def _child(
         self, episode: str, name: str, about: Attributes, seconds: float = 0.0, client: bool = False

@@ -1,5 +1,6 @@
 """Runs in the formats of other tools: what their readers find is what the journals hold."""
 
+import shutil
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -93,8 +94,6 @@ def test_inspect_logs_hold_scores_usage_and_messages(run: balrog_rag.Run, tmp_pa
 
 
 def test_a_sample_without_an_end_has_no_score(run: balrog_rag.Run, tmp_path: Path) -> None:
-    import shutil
-
     cut = tmp_path / "run"
     shutil.copytree(run.folder, cut)
     journal = balrog_rag.Run(cut).journal(1)
@@ -214,7 +213,114 @@ def test_results_for_a_models_card_say_how_they_were_made(
     assert "with retrieval" in entry["notes"]
     words = ["export", str(run.folder), "--to", "hf-results", "--out", str(tmp_path / "none")]
     assert main(words) == 2
-    assert "--dataset None: --to hf-results needs a dataset repository ORG/NAME" in capsys.readouterr().err
+    assert (
+        "--dataset: missing; --to hf-results needs a dataset repository ORG/NAME" in capsys.readouterr().err
+    )
+
+
+def test_one_journal_is_a_log_of_one_sample(run: balrog_rag.Run, tmp_path: Path) -> None:
+    named, folder = tmp_path / "one.eval", tmp_path / "logs"
+    for out in (named, folder):
+        assert main(["export", str(run.journal(1)), "--to", "inspect", "--out", str(out)]) == 0
+    (inside,) = folder.iterdir()
+    for path in (named, inside):
+        with ZipFile(path) as file:
+            header = msgspec.json.decode(file.read("header.json"))
+            sample = msgspec.json.decode(file.read("samples/1_epoch_1.json"))
+        assert header["results"]["completed_samples"] == 1
+        assert sample["metadata"]["episode"] == run.episodes["episode"][1]
+
+
+def test_one_journal_is_a_record_of_its_own(
+    run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for place in (run.folder, run.journal(0), run.journal(1)):
+        assert main(["export", str(place), "--to", "eee", "--out", str(tmp_path)]) == 0
+    made = [msgspec.json.decode(path.read_bytes()) for path in sorted(tmp_path.rglob("*[!s].json"))]
+    assert len({each["evaluation_id"] for each in made}) == 3
+    counts = [each["detailed_evaluation_results"]["total_rows"] for each in made]
+    assert sorted(counts) == [1, 1, 2]
+    words = ["export", str(run.journal(0)), "--to", "hf-results", "--dataset", "a/b", "--out", str(tmp_path)]
+    assert main(words) == 2
+    assert "of a whole run: pass its folder" in capsys.readouterr().err
+
+
+@pytest.fixture
+def unasked(tmp_path: Path) -> balrog_rag.Run:
+    """A game of a program, whose configuration has a model that it never asks."""
+    words = ("env=nethack", "agent=delver", "env.episodes=1", "limits.steps=20", "runner.log=none")
+    return balrog_rag.evaluate(*words, folder=tmp_path / "delver")
+
+
+def test_spans_name_no_model_that_was_not_asked(unasked: balrog_rag.Run, tmp_path: Path) -> None:
+    (path,) = export(unasked, "otlp", tmp_path / "out")
+    content = path.read_text()
+    assert "gen_ai.request.model" not in content
+    assert str(unasked.config["model"]["name"]) not in content
+    root, *_ = msgspec.json.decode(content)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert attributes(root)["gen_ai.provider.name"] == "balrog_rag"
+
+
+def test_tool_definitions_fit_the_calls(unasked: balrog_rag.Run, run: balrog_rag.Run, tmp_path: Path) -> None:
+    kinds = {"string": str, "integer": int, "array": list}
+    for each in (unasked, run):
+        made = msgspec.json.decode(export(each, "atif", tmp_path / f"{each.folder.name} out")[0].read_bytes())
+        defined = {
+            tool["function"]["name"]: tool["function"]["parameters"]["properties"]
+            for tool in made["agent"]["tool_definitions"]
+        }
+        for call in (call for step in made["steps"] for call in step.get("tool_calls") or ()):
+            for name, value in call["arguments"].items():
+                shape = defined[call["function_name"]][name]
+                assert type(value) is kinds[shape["type"]]
+                if isinstance(value, list):
+                    assert {type(item) for item in value} == {kinds[shape["items"]["type"]]}
+
+
+def damaged(run: balrog_rag.Run, folder: Path) -> balrog_rag.Run:
+    shutil.copytree(run.folder, folder)
+    journal = balrog_rag.Run(folder).journal(1)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:4], b"{}\n", *lines[4:]]))
+    return balrog_rag.Run(folder)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "eee", "inspect"])
+def test_a_damaged_journal_replaces_no_file_that_was_made_before(
+    kind: str, run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, out = damaged(run, tmp_path / "run"), tmp_path / "out"
+
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    # Under the name of the damaged one, so that the same files would be written.
+    whole = tmp_path / "whole" / "run"
+    shutil.copytree(run.folder, whole)
+    assert main(["export", str(whole), "--to", kind, "--out", str(out)]) == 0
+    before = files()
+    assert main(["export", str(broken.folder), "--to", kind, "--out", str(out)]) == 1
+    said = capsys.readouterr().err
+    assert "line 5 is not a journal entry" in said
+    assert said.count("\n") == 1
+    assert files() == before
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "atif", "inspect", "hf-traces", "eee", "otlp", "parquet"])
+def test_what_cannot_be_read_or_written_is_one_line_and_leaves_no_folder(
+    kind: str, run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, text, empty = (tmp_path / name for name in ("out", "text", "empty"))
+    text.write_text("no journal")
+    empty.mkdir()
+    for place in (tmp_path / "missing", text, empty):
+        assert main(["export", str(place), "--to", kind, "--out", str(out)]) in (1, 2)
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {place}: ")
+        assert said.count("\n") == 1
+        assert not out.exists()
+    assert main(["export", str(run.folder), "--to", kind, "--out", "/proc/nowhere"]) == 2
+    assert "error: --out /proc/nowhere: cannot be created (" in capsys.readouterr().err
 
 
 def attributes(span: Mapping[str, Any]) -> dict[str, Any]:

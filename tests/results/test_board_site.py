@@ -336,11 +336,13 @@ def test_packed_journals_are_certified_as_the_files_they_were(tmp_path: Path) ->
         assert episode["journal"] == sha256(data).hexdigest()
 
 
-def test_one_journal_in_two_submissions_is_ranked_once(run: Path, tmp_path: Path) -> None:
-    copied = shutil.copytree(run, tmp_path / "again")
-    assert site(tmp_path, run, copied, "--no-verify") == 0
-    assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
-    assert "its journal is also in naive" in (tmp_path / "site/index.html").read_text()
+def test_of_submissions_with_the_same_journal_none_is_ranked(run: Path, played: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(run, tmp_path / "a copy that is listed first")
+    assert site(tmp_path, copied, run, played / "random", "--no-verify") == 0
+    assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["random"]
+    page = (tmp_path / "site/index.html").read_text()
+    assert "its journal is also in naive" in page
+    assert "its journal is also in a-copy-that-is-listed-first" in page
 
 
 def test_an_unreadable_submission_keeps_no_other_from_the_site(
@@ -351,6 +353,113 @@ def test_an_unreadable_submission_keeps_no_other_from_the_site(
     assert site(tmp_path, empty, run, "--no-verify") == 1
     assert f"left out: {empty}: neither config.json nor BALROG's summary.json" in capsys.readouterr().out
     assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
+
+
+HOSTILE = {
+    "nested JSON": ("summary.json", '{"environments":' + "[" * 100_000 + "]" * 100_000 + "}"),
+    "progression above 100": ("summary.json", '{"environments":{"nle":{"progression_percentage":1e308}}}'),
+    "negative progression": ("summary.json", '{"environments":{"nle":{"progression_percentage":-1}}}'),
+    "an endless number of episodes": (
+        "summary.json",
+        '{"environments":{"nle":{"progression_percentage":5,"episodes_played":9000000000000000}}}',
+    ),
+    "no environment": ("summary.json", '{"environments":{}}'),
+    "many environments": (
+        "summary.json",
+        json.dumps({"environments": {str(number): {"progression_percentage": 5} for number in range(51)}}),
+    ),
+    "a long name": (
+        "summary.json",
+        json.dumps({"environments": {"x" * 101: {"progression_percentage": 5}}}),
+    ),
+    "nested configuration": ("config.json", '{"config":' + "[" * 100_000 + "]" * 100_000 + "}"),
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_a_hostile_submission_is_left_out_in_one_line_and_costs_no_other(
+    how: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, content = HOSTILE[how]
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / name).write_text(content)
+    assert site(tmp_path, bad, run, "--no-verify") == 1
+    said = capsys.readouterr()
+    (line,) = [line for line in said.out.splitlines() if line.startswith("left out: ")]
+    assert line.startswith(f"left out: {bad}/{name}: ")
+    assert "Traceback" not in said.err
+    assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
+
+
+@pytest.mark.parametrize("depth", [200, 200_000])
+def test_nested_metadata_end_no_process_and_are_not_believed(run: Path, tmp_path: Path, depth: int) -> None:
+    (run / "metadata.yaml").write_text(f"name: {'[' * depth}{']' * depth}\n")
+    assert site(tmp_path, run, "--no-verify") == 0
+    assert "weights: unknown" not in (tmp_path / "site/index.html").read_text()
+    assert main(["verify", str(run)]) == 1  # its README does not follow from such a file
+
+
+def test_hostile_texts_are_shown_as_texts(run: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    script = "<script>alert(1)</script>"
+    told = {"environments": {script: {"progression_percentage": 5}}, "agent": {"type": script}}
+    (bad / "summary.json").write_text(json.dumps(told | {"client": {"model_id": script * 100}}))
+    (bad / "metadata.yaml").write_text(
+        yaml.safe_dump({"name": script * 100, "oss": True, "site": None, "verified": True, "date": ""})
+    )
+    assert site(tmp_path, bad, run, "--no-verify") == 0
+    page = (tmp_path / "site/index.html").read_text()
+    assert "<script>alert" not in page
+    assert 0 < page.count("&lt;script&gt;alert") < 50  # names are shortened
+    assert "numbers only" in page
+
+
+def test_a_site_without_a_readable_submission_replaces_nothing(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert site(tmp_path, run, "--no-verify") == 0
+    page = (tmp_path / "site/index.html").read_bytes()
+    assert site(tmp_path, tmp_path / "missing") == 2
+    said = capsys.readouterr()
+    assert f"left out: {tmp_path / 'missing'}: " in said.out
+    assert "no submission can be shown, so the site was not written" in said.err
+    assert (tmp_path / "site/index.html").read_bytes() == page
+
+
+@pytest.mark.parametrize("words", [["site", "--out"], ["verify", "--certificates"]])
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_replayed(
+    run: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([words[0], str(run), words[1], "/proc/nowhere"]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"error: {words[1]} /proc/nowhere: cannot be created (")
+    assert "equal:" not in said.out
+
+
+def test_no_file_of_a_season_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret, public, other = (tmp_path / name for name in ("s.json", "p.json", "o.json"))
+
+    def commit(secret: Path, public: Path) -> int:
+        return main(["season", "commit", "w", "--count", "2", "--secret", str(secret), "--out", str(public)])
+
+    assert commit(secret, secret) == 2
+    assert "secret and announcement need a file each" in capsys.readouterr().err
+    assert commit(secret, public) == 0
+    kept = secret.read_bytes(), public.read_bytes()
+    assert commit(other, public) == 2
+    assert "an announcement is never replaced" in capsys.readouterr().err
+    for out in (secret, public):
+        words = ["--secret", str(secret), "--season", str(public), "--out", str(out)]
+        assert main(["season", "reveal", *words]) == 2
+        assert "would replace the secret or the announcement" in capsys.readouterr().err
+    assert (secret.read_bytes(), public.read_bytes()) == kept
+    # Without an announcement there is no secret either, so that the command can be given again.
+    assert commit(other, Path("/proc/nowhere")) == 1
+    assert not other.exists()
+    assert main(["season", "reveal", "--secret", str(other), "--season", str(public), "--out", "x"]) == 2
+    assert capsys.readouterr().err.endswith(f"error: {other}: cannot be read (No such file or directory)\n")
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import run_folder
 from balrog_rag.results.leaderboard.seed_rules import SeedRule
 from balrog_rag.results.runs import LoadedRun
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 FORMAT = "balrog_rag certificate 1"
@@ -115,7 +116,7 @@ def read_certificate(path: Path) -> Certificate:
     """Read a certificate; raises RunFolderError if its name is not its digest."""
     try:
         data = read_file(path)
-        found = msgspec.json.decode(data, type=Certificate)
+        found = decoded_json(data, Certificate)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{path}: not a certificate ({error})") from error
     if path.name != f"{sha256(data).hexdigest()}.json":

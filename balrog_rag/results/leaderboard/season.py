@@ -9,6 +9,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.results import run_folder
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 MOST = 1_000
@@ -68,12 +69,23 @@ def commit(season: str, count: int, secret: Path, public: Path) -> AnnouncedSeas
     """Draw a season's seeds, and write the secret and the announcement."""
     if not run_folder.is_part(season):
         raise ConfigError(f"season {season!r}: invalid name; use letters, digits, dots and dashes")
+    if secret.resolve() == public.resolve():
+        raise ConfigError(f"{secret}: secret and announcement need a file each")
+    once = ConfigError(f"{secret}: already exists; a season's seeds are drawn once")
+    if secret.exists():
+        raise once
+    if public.exists():
+        raise ConfigError(f"{public}: already exists; an announcement is never replaced")
     drawn = SeasonSecret.drawn(season, count)
-    if secret.exists() or not run_folder.write_new_bytes(secret, msgspec.json.encode(drawn) + b"\n"):
-        raise ConfigError(f"{secret}: already exists; a season's seeds are drawn once")
-    secret.chmod(0o600)
+    if not run_folder.write_new_bytes(secret, msgspec.json.encode(drawn) + b"\n"):
+        raise once
     announced = AnnouncedSeason(season, count, drawn.commitment)
-    run_folder.write_json(public, announced)
+    try:
+        secret.chmod(0o600)
+        run_folder.write_json(public, announced)
+    except BaseException:
+        secret.unlink()  # seeds that were never announced
+        raise
     return announced
 
 
@@ -82,6 +94,8 @@ def reveal(secret: Path, public: Path, out: Path) -> RevealedSeason:
     kept, announced = _read(secret, SeasonSecret), _read(public, AnnouncedSeason)
     shown = RevealedSeason(kept.season, kept.seeds, kept.salt, kept.commitment)
     _check(shown, announced, secret)
+    if out.resolve() in (secret.resolve(), public.resolve()):
+        raise ConfigError(f"{out}: would replace the secret or the announcement; choose another --out")
     run_folder.write_json(out, shown)
     return shown
 
@@ -106,6 +120,8 @@ def _check(shown: RevealedSeason, announced: AnnouncedSeason, where: Path) -> No
 
 def _read(path: Path, kind: type[T]) -> T:
     try:
-        return msgspec.json.decode(read_file(path), type=kind)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read as a season's file ({error})") from error
+        return decoded_json(read_file(path), kind)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not the expected file of a season ({error})") from error

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
+from balrog_rag.episode.spec import MOST_EPISODES
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.comparability import settings_of
 from balrog_rag.results.episodes import NO_MODEL, Episode, answering, any_asked
@@ -18,6 +19,7 @@ from balrog_rag.results.leaderboard.submission import METADATA, Metadata
 from balrog_rag.results.recorded_provenance import origin
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.shard_folders import loaded
+from balrog_rag.util.bounded_decoding import decoded_json, decoded_yaml
 from balrog_rag.util.files import read_file
 
 REPLAYED, PRESENT, NUMBERS, DIFFERS = (
@@ -28,6 +30,10 @@ REPLAYED, PRESENT, NUMBERS, DIFFERS = (
 )
 """States of a submission."""
 UNKNOWN = "unknown"
+MOST_METADATA = 1 << 16
+"""Bytes of metadata.yaml that are read."""
+LONGEST_NAME = 200
+"""Characters of a submitted name that are shown."""
 
 
 class SiteEntry(msgspec.Struct):
@@ -85,7 +91,7 @@ def entry_of(
     first = episodes[0]
     return SiteEntry(
         slug=_slug(name),
-        name=metadata.name if metadata is not None and metadata.name else name,
+        name=_claimed_name(metadata, name),
         agent=first.agent_name,
         model=first.model_name if any_asked(episodes) else NO_MODEL,
         date=origin(folder).started.partition("T")[0],
@@ -148,9 +154,9 @@ def _numbers_only(folder: Path) -> SiteEntry:
     agent = str(summary.agent.get("type") or summary.agent.get("agent_type") or UNKNOWN)
     return SiteEntry(
         slug=_slug(name),
-        name=metadata.name if metadata is not None and metadata.name else name,
-        agent=agent,
-        model=str(summary.client.get("model_id") or UNKNOWN),
+        name=_claimed_name(metadata, name),
+        agent=agent[:LONGEST_NAME],
+        model=str(summary.client.get("model_id") or UNKNOWN)[:LONGEST_NAME],
         date=metadata.date if metadata is not None else "",
         state=NUMBERS,
         weights=_weights(metadata),
@@ -163,16 +169,22 @@ def _numbers_only(folder: Path) -> SiteEntry:
     )
 
 
+_Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
+
+
 class _ReportedEnv(msgspec.Struct):
-    progression_percentage: float
-    standard_error: float = 0.0
-    episodes_played: int = 0
+    progression_percentage: _Percent
+    standard_error: _Percent = 0.0
+    episodes_played: Annotated[int, msgspec.Meta(ge=0, le=MOST_EPISODES)] = 0
 
 
 class _Reported(msgspec.Struct):
-    """summary.json, as BALROG writes it."""
+    """summary.json, as BALROG writes it, within the bounds of what a page can show."""
 
-    environments: dict[str, _ReportedEnv]
+    environments: Annotated[
+        dict[Annotated[str, msgspec.Meta(max_length=100)], _ReportedEnv],
+        msgspec.Meta(min_length=1, max_length=50),
+    ]
     agent: dict[str, Any] = {}
     client: dict[str, Any] = {}
 
@@ -180,17 +192,23 @@ class _Reported(msgspec.Struct):
     def read(cls, folder: Path) -> "_Reported":
         path = folder / "summary.json"
         try:
-            return msgspec.json.decode(read_file(path), type=cls)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            return decoded_json(read_file(path), cls)
+        except OSError as error:
             raise RunFolderError(
-                f"{folder}: neither config.json nor BALROG's summary.json can be read ({error}); pass run "
-                "folders or submissions"
+                f"{folder}: neither config.json nor BALROG's summary.json can be read ({error.strerror}); "
+                "pass run folders or submissions"
             ) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RunFolderError(f"{path}: not a summary in BALROG's layout ({error})") from error
+
+
+def _claimed_name(metadata: Metadata | None, folder: str) -> str:
+    return (metadata.name if metadata is not None and metadata.name else folder)[:LONGEST_NAME]
 
 
 def _metadata(folder: Path) -> Metadata | None:
     try:
-        return msgspec.yaml.decode(read_file(folder / METADATA), type=Metadata)
+        return decoded_yaml(read_file(folder / METADATA, MOST_METADATA), Metadata)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
@@ -205,7 +223,10 @@ def _slug(name: str) -> str:
 
 
 def distinct(entries: Sequence[SiteEntry]) -> None:
-    """Give each entry a folder of its own, and refuse to rank a journal twice."""
+    """Give each entry a folder of its own, and rank none of two with the same journal.
+
+    Which of them played it cannot be known: a copy may have been listed first.
+    """
     taken: set[str] = set()
     owners: dict[str, SiteEntry] = {}
     for entry in entries:
@@ -220,4 +241,5 @@ def distinct(entries: Sequence[SiteEntry]) -> None:
         for episode in entry.run.episodes:
             owner = owners.setdefault(journal_digest(entry.run.journal(episode.name)), entry)
             if owner is not entry:
-                entry.why_unranked.append(f"{episode.name}: its journal is also in {owner.slug}")
+                for one, other in ((entry, owner), (owner, entry)):
+                    one.why_unranked.append(f"{episode.name}: its journal is also in {other.slug}")

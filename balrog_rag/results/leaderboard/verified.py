@@ -25,6 +25,7 @@ from balrog_rag.results.recorded_provenance import contradictions
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.summary import Summary, episode_record, summarise
 from balrog_rag.results.user_statistics import without_statistics
+from balrog_rag.util.bounded_decoding import decoded_json, decoded_yaml
 from balrog_rag.util.fetch import cache_folder
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.wording import many
@@ -134,7 +135,7 @@ def _wrong_files(run: LoadedRun, protocol: dict[str, Any]) -> list[str]:
 
 def _readme(run: LoadedRun, summary: Summary) -> str:
     try:
-        metadata = msgspec.yaml.decode(read_file(run.folder / METADATA), type=Metadata)
+        metadata = decoded_yaml(read_file(run.folder / METADATA), Metadata)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return ""
     return readme(summary, metadata) if run.episodes else ""
@@ -155,7 +156,7 @@ def _same(kept: Any, again: Any) -> bool:
 
 def _read(path: Path) -> Any:
     try:
-        return msgspec.json.decode(read_file(path))
+        return decoded_json(read_file(path), object)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
