@@ -4,7 +4,8 @@
 
 writes a run folder per player and environment, verifies each by replay, and packs them with their
 certificates into reference.tar.xz. Whoever plays the same configuration with the same versions gets journals
-that are equal but for clock readings. What a machine lacks, such as TextWorld, is left out and named.
+that are equal but for clock readings. A player is not run in an environment that it never plays; what this
+machine lacks, such as TextWorld, is left out. Both are named, and why, on the terminal and in index.json.
 """
 
 import argparse
@@ -16,11 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import balrog_rag
+from balrog_rag import agents
 from balrog_rag.cli.verification import verified_folder
+from balrog_rag.config.compose import compose
+from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.results import run_folder
 from balrog_rag.results.leaderboard.certificate import journal_digest, write_certificate
 from balrog_rag.results.leaderboard.seed_rules import SeedRule
+from balrog_rag.util.wording import many
 
 ENVIRONMENTS = (
     *("nethack", "minihack", "babyai", "babaisai", "crafter", "textworld"),
@@ -47,8 +52,16 @@ def runs(games: int, steps: int | None) -> Iterator[tuple[str, list[str]]]:
         )
 
 
+def never_plays(words: list[str]) -> str:
+    """Return why the player of a run plays its environment on no machine; empty if it can."""
+    config = compose(words)
+    named = (task.partition("/") for task in config.env.tasks)
+    games = {env: GameSpec(env, task, Seeds(0, 0)) for env, _, task in named}
+    return next((why for game in games.values() if (why := agents.refusal(config.agent.name, game))), "")
+
+
 def played(name: str, words: list[str], out: Path) -> str:
-    """Play a run, or finish one that exists; returns why it is left out, or nothing."""
+    """Play a run, or finish one that exists; returns what this machine lacks for it, or nothing."""
     folder = out / name
     try:
         if (folder / "config.json").exists():
@@ -82,14 +95,19 @@ def packed(out: Path, archive: Path) -> None:
 def main() -> int:
     options = arguments()
     out: Path = options.out
-    left_out: dict[str, str] = {}
+    never: dict[str, str] = {}
+    lacking: dict[str, str] = {}
     index: dict[str, dict[str, str]] = {}
     for name, words in runs(options.games, options.steps):
         if options.only and not any(part in name for part in options.only):
             continue
+        if why := never_plays(words):
+            never[name] = why
+            print(f"not a player of this environment: {name}: {why}", flush=True)
+            continue
         if why := played(name, words, out):
-            left_out[name] = why
-            print(f"left out: {name}: {why}", flush=True)
+            lacking[name] = why
+            print(f"missing on this machine: {name}: {why}", flush=True)
             continue
         found = verified_folder(out / name, SeedRule(), again=False)
         if found.wrong or found.certificate is None:
@@ -97,13 +115,14 @@ def main() -> int:
             return 1
         write_certificate(found.certificate, out / "certificates")
         index[name] = file_digests(out / name)
-    run_folder.write_bytes(
-        out / "index.json", json.dumps({"runs": index, "left out": left_out}, indent=2).encode()
-    )
+    content = {"runs": index, "never played": never, "missing on this machine": lacking}
+    run_folder.write_bytes(out / "index.json", json.dumps(content, indent=2).encode())
     archive = out.with_suffix(".tar.xz")
     packed(out, archive)
     size, journals = archive.stat().st_size, sum(map(len, index.values()))
-    print(f"{archive}: {len(index)} runs, {journals} journals, {size / 1e6:.1f} MB")
+    print(f"{archive}: {many(len(index), 'runs')}, {many(journals, 'journals')}, {size:,} bytes")
+    print(f"{many(len(never), 'runs')} of players that never play the environment")
+    print(f"{many(len(lacking), 'runs')} left out, since this machine lacks what the environment needs")
     return 0 if size <= MOST_BYTES and index else 1
 
 

@@ -144,7 +144,7 @@ class RecordedActions:
 
 def written(action: str, form: AnswerFormat | None) -> str:
     """Return an action in the format that an agent asks for, without reasoning."""
-    if form is not None and form.thoughts:
+    if form is not None and (form.thoughts or form.reasoning):
         raise ConfigError("the agent asks for thoughts, which a bot does not have; use naive_append")
     return action if form is None else f"{form.before}{action}{form.after}"
 

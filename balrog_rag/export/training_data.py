@@ -67,6 +67,8 @@ def export_training(
     """Write the data of these runs and journals; `words` choose the agent that reads a bot's games."""
     made = Exported()
     readers = _Readers(words)
+    if words:
+        _ = readers.player  # a mistake in them is one even where no bot played
     played = _admitted(_found(paths), filters, made)
     if kind == "preference":
         lines = _preferences(played, readers, made)

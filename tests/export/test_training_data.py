@@ -223,6 +223,8 @@ def test_a_shortened_prompt_and_its_reasoning() -> None:
         (["agent=cot"], "overrides need training data"),
         (["--outcome", "solved"], "need training data"),
         (["--to", "sft", "agent=netplay"], ""),
+        (["--to", "sft", "agent=cot"], "the agent asks for thoughts, which a bot does not have"),
+        (["--to", "sft", "agent=robust_cot"], "the agent asks for thoughts, which a bot does not have"),
         (["--to", "sft", "agent=robust_star_rag", "knowledge.index=bm25"], "asks for a query"),
     ],
 )
@@ -235,3 +237,14 @@ def test_wrong_words_are_one_line(
     assert said in error
     assert error.count("error:") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_agent_is_a_mistake_even_if_no_bot_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("agent=naive_append", "model=scripted", "limits.steps=1", "runner.log=none", "env.episodes=1")
+    run = balrog_rag.evaluate(*words, "env=corridor", folder=tmp_path / "run").folder
+    out = tmp_path / "out.jsonl"
+    assert main(["export", str(run), "--to", "sft", "--out", str(out), "agent=nobody"]) == 2
+    assert "nobody" in capsys.readouterr().err
+    assert not out.exists()
