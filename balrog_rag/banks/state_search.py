@@ -15,6 +15,7 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step, changed_numbers
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import run_folders
+from balrog_rag.util.child_processes import child_processes
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.workers.pool import available_cores
 
@@ -71,10 +72,7 @@ def _all(paths: Sequence[Path], expression: Expression, every: int, folder: Path
     if len(paths) < IN_PARALLEL_FROM or processes < 2:
         yield from map(_searched, words)
         return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with child_processes(processes) as pool:
         yield from pool.map(_searched, words)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import JournalError, RunFolderError
 from balrog_rag.contracts.kinds import episodes_planned, kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
@@ -29,6 +30,7 @@ from balrog_rag.results.episode_index import (
 from balrog_rag.results.episodes import Episode, EpisodeSequence, as_sequence
 from balrog_rag.results.stored_sequence import StoredEpisodes, having, in_display_order
 from balrog_rag.results.tally import read_episode
+from balrog_rag.util.child_processes import child_processes
 from balrog_rag.util.files import LARGE
 from balrog_rag.util.wording import many
 
@@ -38,6 +40,8 @@ CRASHED_BEFORE = (
 )
 IN_PARALLEL_FROM = 200 << 20
 """Total size of journals in bytes above which they are read by several processes."""
+MOST_READERS = 8
+"""Processes that read journals at once: one with a pack of 10,000 takes 250 MB."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -227,8 +231,8 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
     most = (len(paths) + 1) * ROW_BYTES + sum(_stat(pack)[0] for pack in packs)
     old = read_index(run, frozen.digest, most) if use_index else {}
     fresh: set[str] = set()
-    segments = [_of_files(run, frozen.digest, paths, old.get(""), fresh)]
-    segments += [_of_pack(run, frozen.digest, pack, old.get(pack.name)) for pack in packs]
+    segments = [_of_files(run, frozen, paths, old.get(""), fresh)]
+    segments += _of_packs(run, frozen, packs, old)
     if [*old.values()] != segments and (paths or packs or old):
         write_index(run, frozen.digest, segments)
     return _sorted_out(run, frozen, segments, fresh)
@@ -252,7 +256,13 @@ def _stat(path: Path) -> tuple[int, int]:
 _Read = tuple[IndexedJournal, Episode | None]
 
 
-def _of_files(run: Path, digest: str, paths: Sequence[Path], old: Segment | None, fresh: set[str]) -> Segment:
+def _of_files(
+    run: Path,
+    frozen: run_folder.FrozenConfig,
+    paths: Sequence[Path],
+    old: Segment | None,
+    fresh: set[str],
+) -> Segment:
     """What the journals with files of their own contain; the names of episodes that were read are `fresh`."""
     known = {each.name: (each, episode) for each, episode in old.by_journal()} if old else {}
     found: dict[str, _Read] = {}
@@ -272,7 +282,7 @@ def _of_files(run: Path, digest: str, paths: Sequence[Path], old: Segment | None
     size = sum(size for path in stale if (size := _stat(path)[0]) <= LARGE)  # larger ones are rejected unread
     for name, (read, episode) in zip(
         (str(path.relative_to(run)) for path in stale),
-        _read_all(run, digest, [(path, None) for path in stale], size),
+        _read_all(run, frozen.digest, [(path, None) for path in stale], _in_parallel(frozen, size)),
         strict=True,
     ):
         read.size, read.time = found[name][0].size, found[name][0].time
@@ -283,18 +293,50 @@ def _of_files(run: Path, digest: str, paths: Sequence[Path], old: Segment | None
     return _segment("", 0, 0, list(found.values()))
 
 
-def _of_pack(run: Path, digest: str, pack: Path, old: Segment | None) -> Segment:
-    """What a pack contains, read again if it has changed."""
+def _of_packs(
+    run: Path, frozen: run_folder.FrozenConfig, packs: Sequence[Path], old: Mapping[str, Segment]
+) -> list[Segment]:
+    """What packs contain, read again if they have changed."""
+    states = {pack.name: _stat(pack) for pack in packs}
+    found = {
+        name: known
+        for name, state in states.items()
+        if (known := old.get(name)) is not None and (known.size, known.time) == state and not known.problems
+    }
+    stale = [pack for pack in packs if pack.name not in found]
+    if len(stale) > 1 and _in_parallel(frozen, sum(states[pack.name][0] for pack in stale)):
+        with child_processes(min(len(stale), MOST_READERS)) as pool:
+            every = list(pool.map(functools.partial(_encoded_pack, run, frozen.digest), stale))
+        made = [msgspec.msgpack.decode(data, type=Segment) for data in every]
+    else:
+        made = [
+            _of_pack(run, frozen.digest, pack, _in_parallel(frozen, states[pack.name][0])) for pack in stale
+        ]
+    found |= {segment.source: segment for segment in made}
+    return [found[pack.name] for pack in packs]
+
+
+def _in_parallel(frozen: run_folder.FrozenConfig, size: int) -> bool:
+    """Whether this many bytes of journals are read by several processes."""
+    kinds = {task.partition("/")[0] for task, _ in _counts(frozen.config)}
+    # Others do not know the kinds of game that the running program added.
+    return size >= IN_PARALLEL_FROM and not any(map(registry.environments.added, kinds))
+
+
+def _encoded_pack(run: Path, digest: str, pack: Path) -> bytes:
+    """Read a pack in another process."""
+    return msgspec.msgpack.encode(_of_pack(run, digest, pack, parallel=False))
+
+
+def _of_pack(run: Path, digest: str, pack: Path, parallel: bool) -> Segment:
     size, time = _stat(pack)
-    if old is not None and (old.size, old.time) == (size, time) and not old.problems:
-        return old
     try:
         places = journals_in(pack)
     except JournalError as error:
         damaged = IndexedJournal(str(pack.relative_to(run)), problem=str(error).removeprefix(f"{pack}: "))
         return _segment(pack.name, size, time, [(damaged, None)])
     sources = [(run / journal_name(place.episode), place) for place in places]
-    return _segment(pack.name, size, time, _read_all(run, digest, sources, size))
+    return _segment(pack.name, size, time, _read_all(run, digest, sources, parallel))
 
 
 def _segment(source: str, size: int, time: int, found: Sequence[_Read]) -> Segment:
@@ -317,14 +359,11 @@ _Source = tuple[Path, PackedJournal | None]
 """The path of a journal, and its place in a pack if it is to be read from there."""
 
 
-def _read_all(run: Path, digest: str, sources: Sequence[_Source], size: int) -> list[_Read]:
+def _read_all(run: Path, digest: str, sources: Sequence[_Source], parallel: bool) -> list[_Read]:
     read = functools.partial(_read_one, run, digest)
-    if size < IN_PARALLEL_FROM or len(sources) < 2:
+    if not parallel or len(sources) < 2:
         return [read(source) for source in sources]
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    with child_processes(MOST_READERS) as pool:
         return list(pool.map(read, sources, chunksize=max(1, min(64, len(sources) // 16))))
 
 
@@ -379,8 +418,8 @@ def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
         return f"foreign: played under another configuration ({episode.config_digest[:12]})"
     if not run_folder.is_episode(episode.name):
         return f"foreign: {episode.name!r} is not an episode name"
-    home = run_folder.journal_path(run, episode.name).relative_to(run)
-    if str(home) != name:
+    home = journal_name(episode.name)
+    if home != name:
         return f"duplicate or misplaced: contains episode {episode.name}, which belongs in {home}"
     if episode.outcome in PLAYER_LOST and not kind_of(episode.env).scoring.crash_scores:
         return CRASHED_BEFORE.format(in_words(episode.outcome))

@@ -2,6 +2,8 @@
 
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,32 @@ def test_names_in_a_pack_cannot_lead_out_of_the_run(run):
     assert len(load(run).episodes) == 6
     with pytest.raises(RunFolderError, match="not an episode name"):
         unpack(run, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("packed", [True, False])
+def test_much_is_read_by_other_processes_with_the_same_result(run, monkeypatch, packed):
+    if packed:
+        pack(run)
+        whole = pack_of(run, 2).read_bytes()
+        pack_of(run, 2).write_bytes(whole.replace(b'"x":3', b'"x":4', 1))
+    expected = load(run, use_index=False)
+    assert len(expected.episodes) == (6 if packed else 7)
+    monkeypatch.setattr("balrog_rag.results.runs.IN_PARALLEL_FROM", 1)
+    monkeypatch.setattr("balrog_rag.results.runs.read_episode", None)  # here, not in the others
+    found = load(run, use_index=False)
+    assert [unstored(each) for each in found.episodes] == [unstored(each) for each in expected.episodes]
+    assert found.problems == expected.problems
+    assert [unstored(each) for each in load(run).episodes] == [unstored(each) for each in found.episodes]
+
+
+@pytest.mark.slow
+def test_a_plain_script_reads_much_and_runs_once(run, tmp_path):
+    pack(run)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import balrog_rag\nfrom balrog_rag.results import runs\n"
+        f"runs.IN_PARALLEL_FROM = 1\nprint(len(balrog_rag.load({str(run)!r})), __name__)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("7 __main__\n", "")
