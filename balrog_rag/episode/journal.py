@@ -203,7 +203,7 @@ def parse_more(lines: bytes, path: Path) -> tuple[Event, ...]:
     for line in lines.splitlines():
         try:
             entry = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise JournalError(f"{path}: an added line is not a journal entry ({error})") from error
         if isinstance(entry, Header):
             raise JournalError(f"{path}: a second header; {_REFUSED}")
@@ -246,7 +246,7 @@ def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:
         line = data[begin:stop]
         try:
             entry = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             # Without its newline the last line may be half written, which is normal after a crash. But a
             # complete line with another byte in place of its newline was edited: refuse, do not drop it.
             if newline < 0 and not _newline_replaced(line, link):

@@ -184,7 +184,7 @@ def described(pack: Path, at: int, size: int, first: bytes, last: bytes) -> Pack
     """Return the place of a journal with this first and last line; raises JournalError."""
     try:
         header = msgspec.json.decode(first, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise JournalError(
             f"{pack}: the header at byte {at:,} was changed ({error}); restore the file from a copy"
         ) from error

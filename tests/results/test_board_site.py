@@ -392,6 +392,15 @@ def test_a_hostile_submission_is_left_out_in_one_line_and_costs_no_other(
     assert [row["submission"] for row in rows_of(tmp_path, "minihack") if row["submission"]] == ["naive"]
 
 
+def test_reasons_name_no_folder_of_the_machine(run: Path, tmp_path: Path) -> None:
+    (run / "run.json").write_text("{}")
+    assert site(tmp_path, run) == 0
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert str(tmp_path) not in page.read_text()
+    said = "run.json: no attempt has the package versions recorded in its journals"
+    assert said in (tmp_path / "site/index.html").read_text()
+
+
 @pytest.mark.parametrize("depth", [200, 200_000])
 def test_nested_metadata_end_no_process_and_are_not_believed(run: Path, tmp_path: Path, depth: int) -> None:
     (run / "metadata.yaml").write_text(f"name: {'[' * depth}{']' * depth}\n")

@@ -40,6 +40,10 @@ def swap(old: bytes, new: bytes):
 
 
 BROKEN = {
+    "nested": (
+        swap(b'"taken":"north"', b'"taken":"north","more":' + b"[" * 100_000 + b"]" * 100_000),
+        "line 7 is not a journal entry",
+    ),
     "NaN reward": (
         swap(b'"taken":"north"', b'"taken":"north","reward":NaN'),
         "line 7 is not a journal entry",

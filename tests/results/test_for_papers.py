@@ -4,6 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from balrog_rag.cli.report import main
 from balrog_rag.results.arms import load_arms
@@ -14,6 +15,7 @@ from balrog_rag.results.report.latex import bibtex, latex, tex_text
 from balrog_rag.results.report.methods import methods_section
 from balrog_rag.results.report.pooled_lines import _ahead, error_of, over_models, pooled_boxes
 from balrog_rag.results.run_folder import write_json
+from balrog_rag.results.statistics.order import TOO_FEW
 from balrog_rag.results.statistics.pooled import PooledEffect, between_variance, pooled
 
 TASKS = ("MiniHack-Room-5x5-v0", "MiniHack-River-v0", "MiniHack-Corridor-R3-v0")
@@ -124,6 +126,26 @@ def test_the_methods_name_models_dates_versions_seeds_limits_and_tests(arm):
     ):
         assert words in said
     assert methods_section([], []).sentences == []
+
+
+def test_the_methods_say_in_which_limits_arms_differ(arm):
+    arms = [arm("plain", 1), arm("rag", 9), arm("more", 3)]
+    for each, steps in zip(arms, (4, 4, None), strict=True):
+        each.runs[0].config["limits"] = {"steps": steps, "until": "plan"}
+    (said,) = methods_section(arms, []).sentences
+    names = [each.name for each in arms]
+    assert f" Limits of steps differed: 4 in {names[0]} and {names[1]}; no limit in {names[2]}." in said
+    assert "until" not in said
+
+
+def test_the_methods_name_no_test_that_was_not_made(arm):
+    arms = [arm("plain", 1), arm("rag", 9)]
+    verdicts = content.judge(arms, arms[0]).verdicts
+    assert "which arm scores higher more often by" in methods_section(arms, verdicts).sentences[0]
+    few = [replace(each, order=replace(each.order, method=TOO_FEW)) for each in verdicts]
+    (said,) = methods_section(arms, few).sentences
+    assert "more often" not in said
+    assert "draws" not in said
 
 
 def test_tables_are_written_in_booktabs_with_captions_and_without_live_signs():

@@ -108,7 +108,11 @@ def entry_of(
 
 def _why_unranked(arm: Arm, wrong: Sequence[str]) -> list[str]:
     folder = arm.runs[0].folder
-    found = [line.replace(f"{folder}: ", "").replace(f"{folder}/", "") for line in wrong]
+    found = []
+    for line in wrong:  # some name the folder in full, which a page must not show
+        for place in (folder.resolve(), folder):
+            line = line.removeprefix(f"{place}: ").replace(f"{place}/", "")
+        found.append(line)
     if arm.forked:
         found.append("its player did not play from the first step")
     if arm.partial:

@@ -37,6 +37,7 @@ Returns the final digest of the journal's hash chain, or nothing for a journal w
 """
 ROOT_FILES = (
     "config.json",
+    "run.json",
     run_folder.FORKED,
     "summary.json",
     "episodes.csv",

@@ -9,6 +9,7 @@ from balrog_rag.results.episodes import answering, any_asked
 from balrog_rag.results.recorded_provenance import origin, packages
 from balrog_rag.results.report.document import Section
 from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.results.statistics.order import TOO_FEW
 from balrog_rag.util.wording import joined_names, many
 
 SAMPLING = ("temperature", "top_p", "max_tokens", "reasoning_effort")
@@ -37,6 +38,7 @@ def _games(arms: Sequence[Arm]) -> str:
     count = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     limits = _shared(arms, "limits")
     ended = f" Episodes were limited by {', '.join(limits)}." if limits else ""
+    ended += "".join(f" {line}." for line in _apart(arms, "limits"))
     return (
         f"{many(len(arms), 'arms')} ({joined_names([arm.name for arm in arms])}) played "
         f"{joined_names(by_env)}, {count} episodes each.{ended}"
@@ -89,15 +91,17 @@ def _tests(verdicts: Sequence[Comparison]) -> str:
     if not made:
         return ""
     tests = joined_names(list(dict.fromkeys(verdict.test.method for verdict in made)))
-    orders = joined_names(list(dict.fromkeys(verdict.order.method for verdict in made)))
+    tested = [verdict.order.method for verdict in made if verdict.order.method != TOO_FEW]
+    orders = [*dict.fromkeys(tested)]
+    often = f", and which arm scores higher more often by {joined_names(orders)}" if orders else ""
     intervals = joined_names([name for name in dict.fromkeys(v.interval.method for v in made) if name])
     pairs = sorted({verdict.paired for verdict in made if verdict.paired})
     paired = " Arms were compared game by game." if pairs else ""
     family = made[0].family
     holm = f" p values were corrected by Holm's method over {family} comparisons." if family > 1 else ""
     return (
-        f"Mean progression was compared with {made[0].theirs} by {tests}, and which arm scores higher more "
-        f"often by {orders}; intervals are 95 % ({intervals}).{paired}{holm}"
+        f"Mean progression was compared with {made[0].theirs} by {tests}{often}; intervals are 95 % "
+        f"({intervals}).{paired}{holm}"
     )
 
 
@@ -110,3 +114,19 @@ def _shared(arms: Sequence[Arm], section: str) -> list[str]:
         for key, value in first.items()
         if value not in (None, {}, "plan") and all(tree.get(key) == value for tree in trees)
     ]
+
+
+def _apart(arms: Sequence[Arm], section: str) -> list[str]:
+    """The limits in which arms differ, as `steps were limited to 100 in a and 50 in b; c had none`."""
+    trees = {arm.name: flat(arm.runs[0].config.get(section) or {}) for arm in arms}
+    keys = dict.fromkeys(key for tree in trees.values() for key in tree)
+    said = []
+    for key in keys:
+        named: dict[str, list[str]] = {}
+        for name, tree in trees.items():
+            value = tree.get(key)
+            named.setdefault("no limit" if value in (None, {}, "plan") else short(value), []).append(name)
+        if len(named) > 1:
+            each = [f"{value} in {joined_names(names)}" for value, names in named.items()]
+            said.append(f"Limits of {key.replace('.', ' ')} differed: {'; '.join(each)}")
+    return said

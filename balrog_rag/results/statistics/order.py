@@ -29,6 +29,8 @@ from balrog_rag.results.statistics.units import ALPHA, Floats
 
 LEAST = 5
 """Draws per arm below which no claim is made."""
+TOO_FEW = f"fewer than {LEAST} draws"
+"""Given as the method where no test was made."""
 SHORT, LOPSIDED = 10, 2
 """Draws, and the ratio of both arms' draws, from which Brunner and Munzel's statistic needs no sign test."""
 EXACT_UP_TO = 50_000
@@ -85,7 +87,7 @@ def independent_order(
     superiority = 0.5 + float(observed.gap[0])
     sizes = [(len(part.ours), len(part.theirs)) for part in strata]
     if min(sum(size[side] for size in sizes) for side in (0, 1)) < LEAST:
-        return Order(superiority, 1.0, f"fewer than {LEAST} draws")
+        return Order(superiority, 1.0, TOO_FEW)
     table = parts[0].table if len(parts) == 1 else None
     if table is not None and sizes[0][0] * sizes[0][1] <= BOSCHLOO_UP_TO:
         return Order(
