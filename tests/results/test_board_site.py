@@ -405,7 +405,9 @@ def test_reasons_name_no_folder_of_the_machine(run: Path, tmp_path: Path) -> Non
 def test_nested_metadata_end_no_process_and_are_not_believed(run: Path, tmp_path: Path, depth: int) -> None:
     (run / "metadata.yaml").write_text(f"name: {'[' * depth}{']' * depth}\n")
     assert site(tmp_path, run, "--no-verify") == 0
-    assert "weights: unknown" not in (tmp_path / "site/index.html").read_text()
+    assert (
+        "<td>unknown (as the submitter says)" in (tmp_path / "site/submissions/naive/index.html").read_text()
+    )
     assert main(["verify", str(run)]) == 1  # its README does not follow from such a file
 
 

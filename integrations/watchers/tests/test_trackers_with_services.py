@@ -148,6 +148,7 @@ def test_a_collector_receives_each_episode_as_a_trace(
     assert len(roots) == len({span.trace_id for span in roots}) == 2
     for root in roots:
         about = attributes(root)
+        assert about["gen_ai.request.model"] == "scripted"
         children = [span for span in spans if span.parent_span_id == root.span_id]
         kinds = [attributes(span)["gen_ai.operation.name"] for span in children]
         calls = run.episodes.set_index("episode").loc[about["balrog_rag.episode"], "calls"]
@@ -158,6 +159,19 @@ def test_a_collector_receives_each_episode_as_a_trace(
         assert attributes(event)["gen_ai.evaluation.score.value"] == about["gen_ai.evaluation.score.value"]
         assert all(root.start_time_unix_nano <= span.end_time_unix_nano for span in children)
         assert "gen_ai.input.messages" not in attributes(children[0])
+
+
+def test_a_player_that_asks_no_model_names_none(
+    collector: Collector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address)
+    words = ("env=corridor", "agent=random", "env.episodes=1", "limits.steps=3", "runner.log=none")
+    balrog_rag.evaluate(*words, "run.watch=[otel]", folder=tmp_path / "run")
+    sent = [spans for request in collector.requests for spans in request.resource_spans]
+    spans = [span for each in sent for scope in each.scope_spans for span in scope.spans]
+    (root,) = [attributes(span) for span in spans if span.name == "invoke_agent random"]
+    assert root["gen_ai.provider.name"] == "balrog_rag"
+    assert "gen_ai.request.model" not in root
 
 
 def test_prompts_are_sent_on_request(
