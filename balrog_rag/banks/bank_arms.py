@@ -30,6 +30,7 @@ from balrog_rag.run.plan import PlannedRun, kinds_in
 from balrog_rag.run.preflight import check_config, check_episodes, refuse_together, service_checks
 from balrog_rag.run.services import player_of, resolved
 from balrog_rag.run.sweep_plan import PlannedSweep
+from balrog_rag.util.bounded_decoding import decoded_json
 
 ARMS = "arms"
 """The folder of a bank's arms."""
@@ -146,7 +147,7 @@ def _record(top: Path, arms: Sequence[BankArm]) -> None:
     """Record the arms as a sweep, so that it can be resumed and reported on."""
     path, known = top / run_folder.SWEEP, {}
     if path.exists():
-        recorded = msgspec.json.decode(path.read_bytes(), type=PlannedSweep)
+        recorded = decoded_json(path.read_bytes(), PlannedSweep)
         known = {each.name: each for each in recorded.runs}
     known |= {arm.name: Combination(arm.name, list(arm.words)) for arm in arms}
     run_folder.write_json(path, PlannedSweep([], list(known.values())))

@@ -18,6 +18,7 @@ from balrog_rag.contracts.registry import nearest
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Recording, Step
 from balrog_rag.results import run_folder
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.terminal_safe import one_line
 
@@ -134,7 +135,7 @@ def read_folder(folder: Path) -> StoredBank:
     """Read the bank in a folder."""
     path = folder / MANIFEST
     try:
-        bank = msgspec.json.decode(read_file(path), type=Bank)
+        bank = decoded_json(read_file(path), Bank)
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

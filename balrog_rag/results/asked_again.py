@@ -17,6 +17,7 @@ from balrog_rag.results.episodes import IN_THE_PROMPT
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.statistics.interval import mean_interval
 from balrog_rag.results.statistics.units import Bounds, Score
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import read_file
 
@@ -117,7 +118,7 @@ def keep(run: Path, made: Counterfactual) -> None:
 def kept(run: Path) -> Counterfactual | None:
     """Load an earlier result; None if there is none, or none that can be used."""
     try:
-        found = msgspec.json.decode(read_file(run / FILE), type=Counterfactual)
+        found = decoded_json(read_file(run / FILE), Counterfactual)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return found if found.asked else None

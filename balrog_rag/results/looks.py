@@ -15,6 +15,7 @@ from balrog_rag.results import run_folder
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.run_seal import is_local_run
 from balrog_rag.results.statistics.comparison import Comparison
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 LOOKS = ".looks"
@@ -48,7 +49,7 @@ def noted(arms: Sequence[Arm], made: Comparison) -> Comparison:
 
 def _read(home: Path) -> list[Look]:
     try:
-        return msgspec.json.decode(read_file(home / LOOKS, LARGEST), type=list[Look])
+        return decoded_json(read_file(home / LOOKS, LARGEST), list[Look])
     except (OSError, msgspec.MsgspecError):
         return []
 

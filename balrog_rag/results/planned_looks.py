@@ -13,6 +13,7 @@ import msgspec
 
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.runs import LoadedRun
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def shared(ours: Sequence[Episode], theirs: Sequence[Episode]) -> list[Episode]:
 def recorded(folder: Path) -> list[RecordedLook]:
     """The looks that a run's folder records; none if the file is missing or damaged."""
     try:
-        return msgspec.json.decode(read_file(folder / FILE, LARGEST), type=list[RecordedLook])
+        return decoded_json(read_file(folder / FILE, LARGEST), list[RecordedLook])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return []
 

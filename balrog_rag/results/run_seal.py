@@ -18,6 +18,7 @@ import msgspec
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.results import run_folder
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 MARK = ".made_here"
@@ -68,7 +69,7 @@ def is_local_run(run: Path) -> bool:
 def is_sealed_here(run: Path, files: Mapping[str, bytes], mark: bytes) -> bool:
     """Return the same for sealed files and a mark that were read from the folder already."""
     try:
-        found = msgspec.json.decode(mark, type=FolderSeal)
+        found = decoded_json(mark, FolderSeal)
         places = _places(run)
         key = _key(make=False)
         sealed = key is not None and hmac.compare_digest(found.seal, _seal(files, key))

@@ -28,6 +28,7 @@ from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.services import resolved
 from balrog_rag.run.trust import refuse_untrusted_folder
 from balrog_rag.run.verdict_design import check_design
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.secrets import redact
 from balrog_rag.util.terminal_safe import one_line
 
@@ -126,7 +127,7 @@ def resumed_sweep(top: Path, words: list[str], trust: bool = False) -> list[Plan
     """The runs of an earlier sweep, with the changes that a resume allows."""
     files = read_sealed(top, SWEEP)
     try:
-        recorded = msgspec.json.decode(files[SWEEP], type=PlannedSweep)
+        recorded = decoded_json(files[SWEEP], PlannedSweep)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{top / SWEEP}: cannot be read ({error})") from error
     own = is_sealed_here(top, files, files.get(MARK, b""))

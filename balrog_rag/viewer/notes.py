@@ -6,6 +6,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.results import run_folder
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import read_file
 
 FILE = "notes.json"
@@ -49,7 +50,7 @@ def kept_notes(run: Path) -> list[Note]:
     """Return the notes beside a run; empty if there is no file."""
     path = run / FILE
     try:
-        return msgspec.json.decode(read_file(path), type=list[Note])
+        return decoded_json(read_file(path), list[Note])
     except FileNotFoundError:
         return []
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -19,6 +19,7 @@ from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.registry import environments
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.viewer.collector import Collector
 from balrog_rag.viewer.painted_games import PaintedMoment
@@ -159,7 +160,7 @@ def record_of(path: Path) -> dict[str, Any]:
     if not beside.exists():
         return {}
     try:
-        return msgspec.json.decode(read_file(beside), type=dict[str, Any])
+        return decoded_json(read_file(beside), dict[str, Any])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(f"{beside}: not an episode record ({error})") from error
 

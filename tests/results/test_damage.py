@@ -191,3 +191,13 @@ def test_a_crash_that_earlier_versions_scored_has_no_score_now(run, new_run, out
     board = new_run("board")
     board.write("nethackers/arc-dwa-law-fem/00", [End(outcome, 0)])
     assert [episode.outcome for episode in load(board.path).episodes] == [outcome]
+
+
+NESTED = b"[" * 100_000 + b"]" * 100_000
+
+
+@pytest.mark.parametrize("name", ["run.json", "looks.json", ".looks", ".made_here", ".episodes"])
+def test_a_file_beside_the_journals_that_nests_deeply_costs_no_result(run, name):
+    whole = write_all(run.path).overall
+    (run.path / name).write_bytes(NESTED)
+    assert write_all(run.path).overall == whole
