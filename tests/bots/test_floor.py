@@ -94,4 +94,4 @@ def test_the_report_says_what_the_model_adds(tmp_path: Path) -> None:
     assert main(["report", *sweeps, "--out", str(tmp_path / "report")]) == 0
     written = (tmp_path / "report" / "report.md").read_text()
     assert "What the model adds" in written
-    assert "The plan alone reach" in written
+    assert 'The actions "plan" alone reach' in written

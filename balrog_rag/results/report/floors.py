@@ -29,7 +29,8 @@ def floors_section(arms: Sequence[Arm]) -> Section:
         floor = _best(experiment, column, named)
         if floor is None:
             continue
-        alone = f"the {column} alone reach {_mean(floor):.2f} % ({floor.name}, n = {len(floor.episodes)})"
+        played = f"{floor.name}, n = {len(floor.episodes)}"
+        alone = f'the actions "{column}" alone reach {_mean(floor):.2f} % ({played})'
         added = [
             duel(named[name], floor).whole
             for name in experiment.column(column)
