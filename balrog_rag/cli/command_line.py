@@ -158,10 +158,22 @@ def file_to_write(option: str, path: Path, endings: tuple[str, ...] = ()) -> Non
         raise ConfigError(f"{option} {path}: unknown file type; use {' or '.join(endings)}")
     if path.is_dir():
         raise ConfigError(f"{option} {path}: is a folder; name a file")
+    if _is_of_run(path):
+        raise ConfigError(f"{option} {path}: is a file of a run, which would be lost; name another")
     if not path.parent.is_dir():
         raise ConfigError(f"{option} {path}: no folder {path.parent}; make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ConfigError(f"{option} {path}: cannot be written (permission denied)")
+
+
+def _is_of_run(path: Path) -> bool:
+    """Whether a file belongs to a run folder: a journal, or one of those beside config.json."""
+    from balrog_rag.results import run_folder
+
+    if not path.is_file():
+        return False
+    beside = (path.parent / run_folder.CONFIG).is_file() and path.name in run_folder.FILES
+    return beside or run_folder.is_journal(path)
 
 
 def carried_out(parser: argparse.ArgumentParser, words: list[str]) -> int:

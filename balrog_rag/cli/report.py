@@ -67,6 +67,8 @@ def report(options: argparse.Namespace) -> int:
     name, arms = name_of(options.runs), load_arms(options.runs, partial=options.partial)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     folder_to_write("--out", out)
+    if (out / "config.json").is_file():
+        raise ConfigError(f"--out {out}: is a run folder, whose episodes.csv would be lost; name another")
     pick(arms, baseline)  # a mistake is reported before pages are written
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:

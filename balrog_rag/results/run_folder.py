@@ -38,6 +38,8 @@ SHARD = "shard.json"
 """The episodes of one shard of a run."""
 SWEEP = "sweep.json"
 """The file that marks a folder as a sweep's."""
+FILES = (CONFIG, FORKED, SHARD, "run.json", "summary.json", "episodes.csv", "eval.log")
+"""The files of a run folder other than those of its episodes."""
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):

@@ -323,6 +323,20 @@ def test_what_cannot_be_read_or_written_is_one_line_and_leaves_no_folder(
     assert "error: --out /proc/nowhere: cannot be created (" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "atif", "hf-traces", "otlp", "sft", "chat"])
+def test_no_file_of_a_run_is_replaced(
+    kind: str, run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run.folder, folder)
+    journal = balrog_rag.Run(folder).journal(0)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for out in (journal, folder / "config.json", folder / "run.json"):
+        assert main(["export", str(journal), "--to", kind, "--out", str(out)]) == 2
+        assert f"--out {out}: is a file of a run, which would be lost" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def attributes(span: Mapping[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
 

@@ -20,6 +20,7 @@ from balrog_rag.results.report.figures import progress_figure
 from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.report.style import label
 from balrog_rag.results.run_folder import write_json
+from balrog_rag.results.summary import write_all
 from tests.support import command
 
 EVIL = "<script>alert(1)</script><img src=//evil.example/x onerror=alert(2)>"
@@ -337,3 +338,14 @@ def test_the_browser_would_have_told(tmp_path):
     said, asked = browse(tmp_path / "loud.html", tmp_path)
     assert "here" in said[0]
     assert asked == {"http://127.0.0.1:9/picture"}
+
+
+def test_a_report_is_not_written_into_a_run_folder(builder, capsys):
+    builder.nethack(0, [{"depth": 2}])
+    write_all(builder.path)
+    before = {path: path.read_bytes() for path in builder.path.rglob("*") if path.is_file()}
+    assert report_command([str(builder.path), "--out", str(builder.path), "--formats", "csv"]) == 2
+    assert (
+        f"--out {builder.path}: is a run folder, whose episodes.csv would be lost" in capsys.readouterr().err
+    )
+    assert {path: path.read_bytes() for path in builder.path.rglob("*") if path.is_file()} == before
