@@ -86,6 +86,10 @@ def ended(command: Callable[[], int], stopped: str = "stopped") -> int:
         print(f"error: {terminal_safe(str(error))}", file=sys.stderr)
         return code or 1
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # as typed: names that this program makes are short
+            name = str(error.filename or "")
+            print(f"error: {terminal_safe(name[:60])}...: {error.strerror}", file=sys.stderr)
+            return ConfigError.exit_code
         if error.filename is not None or error.errno not in UNWRITABLE:
             raise
         give_up(sys.stdout)

@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedWriter, FileIO
 from pathlib import Path
 from stat import S_ISREG
@@ -108,9 +108,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         with BufferedWriter(_opened(draft, path)) as file:
             yield file
-        draft.replace(path)
+        try:
+            draft.replace(path)
+        except OSError as error:  # for example because a folder has this name
+            raise FileNotWritten(path, error) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # a name that is too long has no draft
+            draft.unlink()
 
 
 def _opened(draft: Path, path: Path) -> "_Writer":

@@ -337,6 +337,26 @@ def test_no_file_of_a_run_is_replaced(
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_names_that_cannot_be_written_are_one_line(
+    run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal, name = str(run.journal(0)), "x" * 300
+    for words in (
+        [journal, "--to", "jsonl", "--out", name],
+        [journal, "--to", "eee", "--out", name],
+        [name, "--to", "jsonl"],
+    ):
+        assert main(["export", *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("error: ")
+        assert said.endswith(": File name too long\n") or "(File name too long)" in said
+        assert said.count("\n") == 1
+    (tmp_path / "out" / "steps.parquet").mkdir(parents=True)
+    assert main(["export", journal, "--to", "parquet", "--out", str(tmp_path / "out")]) == 1
+    assert "steps.parquet: cannot be written (Is a directory)" in capsys.readouterr().err
+    assert not [*(tmp_path / "out").glob(".*")]  # no draft is left
+
+
 def attributes(span: Mapping[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
 
