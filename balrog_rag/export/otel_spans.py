@@ -27,6 +27,10 @@ from balrog_rag.results.episodes import Episode
 
 INTERNAL, CLIENT = 1, 3
 """Kinds of span."""
+LONGEST = 1e9
+"""Seconds of one span at most."""
+LATEST = 2**63 - 1
+"""The last nanosecond of a span."""
 
 
 class EpisodeSpans:
@@ -88,7 +92,8 @@ class EpisodeSpans:
         self._add("retrieval knowledge", 0.0, retrieval_attributes(search), INTERNAL)
 
     def _add(self, name: str, seconds: float, facts: dict[str, Any], kind: int) -> None:
-        begun, self._clock = self._clock, self._clock + int(seconds * 1e9)
+        # OTLP's times have 64 bits, and a journal of others any finite duration.
+        begun, self._clock = self._clock, min(self._clock + int(min(seconds, LONGEST) * 1e9), LATEST)
         number = digest(f"{self._root}/{len(self._spans)}")[:16]
         self._spans.append(self._span(name, number, self._root, begun, self._clock, facts, kind))
 

@@ -16,6 +16,7 @@ from balrog_rag.contracts.data import GameSpec, Seeds
 from balrog_rag.export.every_eval import ModelIdentity
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.runs import load
+from tests.support import edit_journal
 
 WORDS = (
     *("model=scripted", "env=corridor", "env.episodes=2"),
@@ -355,6 +356,17 @@ def test_names_that_cannot_be_written_are_one_line(
     assert main(["export", journal, "--to", "parquet", "--out", str(tmp_path / "out")]) == 1
     assert "steps.parquet: cannot be written (Is a directory)" in capsys.readouterr().err
     assert not [*(tmp_path / "out").glob(".*")]  # no draft is left
+
+
+def test_spans_of_absurd_durations_have_times_of_64_bits(run: balrog_rag.Run, tmp_path: Path) -> None:
+    shutil.copytree(run.folder, tmp_path / "run")
+    journal = balrog_rag.Run(tmp_path / "run").journal(0)
+    edit_journal(journal, "llm", lambda entry: entry["reply"].update(latency=1e300))
+    out = tmp_path / "out.json"
+    assert main(["export", str(journal), "--to", "otlp", "--out", str(out)]) == 0
+    (scope,) = msgspec.json.decode(out.read_bytes())["resourceSpans"][0]["scopeSpans"]
+    times = [(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])) for span in scope["spans"]]
+    assert all(begun <= ended < 2**63 for begun, ended in times)
 
 
 def attributes(span: Mapping[str, Any]) -> dict[str, Any]:

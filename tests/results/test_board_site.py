@@ -427,6 +427,18 @@ def test_hostile_texts_are_shown_as_texts(run: Path, tmp_path: Path) -> None:
     assert "numbers only" in page
 
 
+def test_absurd_values_of_a_journal_stay_short_on_the_pages(run: Path, tmp_path: Path) -> None:
+    def absurd(entry: dict[str, Any]) -> None:
+        entry["reply"].update(cost=1e300, model="m" * 100_000)
+
+    edit_journal(journals(run)[0], "llm", absurd)
+    write_all(run, use_index=False)
+    assert site(tmp_path, run, "--no-verify") == 0
+    for page in (tmp_path / "site").rglob("*.html"):
+        assert not re.search(r"[0-9]{50}|m{2000}", page.read_text())
+    assert "1e+300" in (tmp_path / "site/submissions/naive/index.html").read_text()
+
+
 def test_a_site_without_a_readable_submission_replaces_nothing(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

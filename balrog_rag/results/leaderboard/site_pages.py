@@ -36,6 +36,8 @@ from balrog_rag.util.terminal_safe import terminal_safe
 
 MOST_EPISODES = 2_000
 """Episodes in the table of a submission's page; its files have all of them."""
+LONGEST_TEXT = 1_000
+"""Characters of a text from a submission."""
 HERE = Path(__file__).parent
 
 
@@ -227,6 +229,7 @@ def _rendered(template: str, **values: Any) -> str:
         lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
     environment.filters["in_words"] = in_words
+    environment.filters["dollars"] = lambda value: f"{value:.3f}" if value < 1e9 else f"{value:.3g}"
     environment.filters["address"] = lambda text: quote(text, safe="/:")
     script, style = ((HERE / name).read_text("utf-8") for name in ("board_site.js", "board_site.css"))
     digest = b64encode(sha256(script.encode()).digest()).decode()  # the policy allows only this script
@@ -236,5 +239,7 @@ def _rendered(template: str, **values: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Remove control characters and direction marks from names of models and folders."""
-    return terminal_safe(value) if type(value) is str else value
+    """Remove control characters and direction marks from names of models and folders, and bound them."""
+    if type(value) is not str:
+        return value
+    return terminal_safe(value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]} ...")
