@@ -12,15 +12,17 @@ from balrog_rag.results.leaderboard import published as published_file
 from balrog_rag.results.leaderboard.board_columns import (
     SIX,
     ColumnScore,
+    heading_of,
     own_columns,
     quoted_columns,
     quoted_ranks,
 )
-from balrog_rag.results.leaderboard.board_groups import groups
+from balrog_rag.results.leaderboard.board_groups import apart, groups
 from balrog_rag.results.leaderboard.board_page import (
     AVERAGE,
     OWN_NOTE,
     QUOTED,
+    BoardRow,
     RowOrder,
     board_table,
     build,
@@ -190,13 +192,39 @@ def test_the_column_that_orders_is_first_and_those_of_no_registered_kind_are_las
     quoted = Reference("m", "x", "d", "s", scored={"chess": (1, 1, 1)})
     entries = [own, reference_entry(quoted, "chess", quoted_columns([quoted])[0])]
     table = board_table(entries, "minihack", {}, "note")
-    average = "average of nle, minihack"
-    assert table.headings[:6] == ["agent / model", "rank", "minihack", average, "nle", "chess"]
+    average = "average of NetHack, MiniHack"
+    assert table.headings[:6] == ["agent / model", "rank", "MiniHack", average, "NetHack", "chess"]
     assert [plain_cell(cell) for cell in table.rows[1][2:6]] == [
         "",
         "",
         "",
         "1.00 ± 1.00 SE, n = 1, rank 1 of 1",
+    ]
+
+
+def test_headings_and_groups_are_worded_for_people():
+    assert heading_of(SIX) == SIX
+    assert heading_of("average of nle, minihack, babyai") == "average of 3 environments"
+    assert heading_of("chess") == "chess"
+    mixed = "nle (1 task) and minihack (2 tasks), env.options.nle.character=@, limits.steps=3000"
+    words = ("env.options.nle.character=@, at most 3,000 steps", "nle (1 task) and minihack (2 tasks)")
+    assert apart(mixed) == words
+    assert apart("limits.steps=null") == ("limits.steps=null", "")
+    assert apart("nle/NetHackChallenge-v0") == ("", "nle/NetHackChallenge-v0")
+    assert apart("") == ("", "")
+
+
+def test_two_averages_of_as_many_environments_keep_their_names():
+    scores = [
+        {f"average of {names}": ColumnScore(1.0, 0.0, 2.0)}
+        for names in ("nle, babyai, crafter", "nle, babyai, minihack")
+    ]
+    rows = [
+        BoardRow(str(n), "1", "a", "m", {}, 1.0, "", "", "", columns=each) for n, each in enumerate(scores)
+    ]
+    assert board_table(rows, "average of nle, babyai, crafter", {}, "").headings[2:4] == [
+        "average of nle, babyai, crafter",
+        "average of nle, babyai, minihack",
     ]
 
 
@@ -230,7 +258,7 @@ def test_published_rows_are_ranked_by_what_is_published():
 def test_a_score_has_a_bar_on_the_scale_and_its_interval():
     cell = ColumnScore(25.0, 10.0, 120.0, 4, rank="1 to 2 of 2").cell()
     assert cell.bar == (0.1, 0.25, 1.0)
-    assert cell.plain == "25.00 [10.00, 120.00], n = 4, rank 1 to 2 of 2"
+    assert cell.plain == "25.00 [10.00, 120.00], n = 4, rank 1–2 of 2"
     alone = ColumnScore(0.0, nan, nan).cell()
     assert (alone.plain, alone.bar) == ("0.00", (0.0, 0.0, 0.0))
 
@@ -260,7 +288,7 @@ def test_notes_are_on_the_first_table_only_and_several_groups_are_explained(arm,
 
 def test_a_board_without_rows_is_a_page_all_the_same(tmp_path):
     made = page([], [], NLE, "Board", EpisodePages(tmp_path), ["nobody"])
-    assert [section.title for section in made.sections] == ["Ranked by nle", "Sources"]
+    assert [section.title for section in made.sections] == ["Ranked by NetHack", "Sources"]
     assert made.sections[0].tables[0].rows == []
     quoted = page(build([], NLE), [], NLE, "Board", EpisodePages(tmp_path))
     assert [section.tables[0].note for section in quoted.sections if "elsewhere" in section.title] == [QUOTED]

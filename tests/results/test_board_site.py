@@ -501,7 +501,8 @@ def check_filters(browser: Any, site: Path) -> None:
 
     def shown() -> list[str]:
         rows = driver.find_elements("css selector", 'section[data-by="minihack"] table tr[data-state]')
-        return [row.find_element("css selector", "th").text for row in rows if row.is_displayed()]
+        names = [row.find_element("css selector", "th").text for row in rows if row.is_displayed()]
+        return [name.split("\n")[0] for name in names]
 
     assert {"naive", "random"} <= set(shown())
     driver.execute_script(

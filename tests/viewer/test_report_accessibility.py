@@ -50,10 +50,16 @@ def pages(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     folders = [str(runs / "told"), str(runs / "plain")]
     assert report([*folders, "--out", str(out / "report"), "--pages", "none", "--formats", "html"]) == 0
     assert leaderboard(["build", *folders, "--out", str(out / "board"), "--pages", "none"]) == 0
-    return {"report": out / "report/report.html", "leaderboard": out / "board/leaderboard.html"}
+    assert leaderboard(["site", *folders, "--out", str(out / "site"), "--no-verify", "--no-view"]) == 0
+    return {
+        "report": out / "report/report.html",
+        "leaderboard": out / "board/leaderboard.html",
+        "site": out / "site/index.html",
+        "submission": out / "site/submissions/told/index.html",
+    }
 
 
-@pytest.mark.parametrize("name", ["report", "leaderboard"])
+@pytest.mark.parametrize("name", ["report", "leaderboard", "site", "submission"])
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1440, "light"), (1440, "dark"), (400, "light"), (400, "dark")]
 )
@@ -71,7 +77,7 @@ A4 = 688
 """Width of a printed page in CSS pixels, without the margins of 14 mm."""
 
 
-@pytest.mark.parametrize("name", ["report", "leaderboard"])
+@pytest.mark.parametrize("name", ["report", "leaderboard", "site", "submission"])
 def test_nothing_is_cut_off_in_print(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.size(A4)
     browser.open(pages[name].as_uri(), "document.querySelector('h1')")

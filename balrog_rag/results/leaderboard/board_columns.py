@@ -6,6 +6,8 @@ from statistics import fmean, median
 
 import msgspec
 
+from balrog_rag.contracts.kinds import kind_of
+from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.comparing import all_comparable
 from balrog_rag.results.leaderboard.board_groups import groups
@@ -18,6 +20,7 @@ from balrog_rag.results.statistics.units import ALPHA
 
 SIX = "average of BALROG's six"
 """The column of averages that BALROG's board publishes."""
+AVERAGE_OF = "average of "
 SCALE = 100.0
 KnownRanks = Mapping[str, Mapping[frozenset[str], Mapping[str, str]]]
 
@@ -41,18 +44,36 @@ class ColumnScore(msgspec.Struct, frozen=True):
         around = f"± {self.error:.2f} SE" if self.error is not None else ""
         if not around and isfinite(self.low):
             around = f"[{self.low:.2f}, {self.high:.2f}]"
-        facts = [around, f"n = {self.count}" if self.count else "", f"rank {self.rank}" if self.rank else ""]
+        rank = f"rank {self.rank}".replace(" to ", "–")
+        below = [f"n = {self.count}" if self.count else "", rank if self.rank else ""]
         ends = (
             self.low if isfinite(self.low) else self.mean,
             self.high if isfinite(self.high) else self.mean,
         )
         low, middle, high = (min(max(end, 0.0), SCALE) / SCALE for end in (ends[0], self.mean, ends[1]))
-        return FigureCell(f"{self.mean:.2f}", ", ".join(filter(None, facts)), bar=(low, middle, high))
+        said = ", ".join(filter(None, below))
+        return FigureCell(f"{self.mean:.2f}", around, said, bar=(low, middle, high))
 
 
 def average_column(envs: Sequence[str]) -> str:
     """The heading of averages over these environments: only equal sets share a column."""
-    return f"average of {', '.join(envs)}"
+    return f"{AVERAGE_OF}{', '.join(envs)}"
+
+
+def heading_of(column: str) -> str:
+    """A column's heading for people: environments by their titles, and many of them by their number."""
+    envs = column.removeprefix(AVERAGE_OF).split(", ")
+    if column == SIX:
+        return column
+    if len(envs) > MOST_NAMED:
+        return f"{AVERAGE_OF}{len(envs)} environments"
+    known = environments.names()
+    titles = [kind_of(env).title if env in known else env for env in envs]
+    return (AVERAGE_OF if column.startswith(AVERAGE_OF) else "") + ", ".join(titles)
+
+
+MOST_NAMED = 2
+"""Environments of an average that its heading names."""
 
 
 def own_columns(arms: Sequence[Arm], known: KnownRanks | None = None) -> dict[str, dict[str, ColumnScore]]:

@@ -1,5 +1,6 @@
 """Groups of rows that are ranked together: those with the same tasks and conditions."""
 
+import re
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -51,3 +52,29 @@ def _named(tasks: Collection[Task]) -> str:
     if len(counts) == 1:
         return few([f"{env}/{task}" for env, task in tasks])
     return joined_names([f"{env} ({many(count, 'tasks')})" for env, count in counts.items()])
+
+
+LIMITS = {
+    "limits.steps": "at most {} steps",
+    "limits.turns": "at most {} turns",
+    "limits.seconds": "at most {} seconds",
+    "limits.dollars": "at most {} dollars",
+}
+"""How conditions of a title read on a page."""
+_CONDITION = re.compile(r"([\w.]+)=([^,\s]+)")
+
+
+def conditions_in_words(title: str) -> str:
+    """The title of a group for people: its limits as sentences, other conditions as they are configured."""
+
+    def worded(found: re.Match[str]) -> str:
+        key, value = found.groups()
+        return LIMITS[key].format(f"{int(value):,}") if key in LIMITS and value.isdecimal() else found[0]
+
+    return _CONDITION.sub(worded, title)
+
+
+def apart(title: str) -> tuple[str, str]:
+    """The conditions of a group's title, in words, and its tasks: either may be empty."""
+    tasks = _CONDITION.sub("", title).rstrip(", ")
+    return conditions_in_words(title.removeprefix(tasks).lstrip(", ")), tasks

@@ -15,10 +15,11 @@ from balrog_rag.results.leaderboard.board_columns import (
     ColumnScore,
     average_column,
     columns_of,
+    heading_of,
     own_columns,
     quoted_columns,
 )
-from balrog_rag.results.leaderboard.board_groups import groups
+from balrog_rag.results.leaderboard.board_groups import apart, groups
 from balrog_rag.results.leaderboard.others import rules_sections
 from balrog_rag.results.leaderboard.published import Reference, published
 from balrog_rag.results.leaderboard.ranks import ranks
@@ -270,7 +271,7 @@ def _title(entry: BoardRow) -> str:
     title = entry.agent if entry.model == NO_MODEL else f"{entry.agent} / {entry.model}"
     if not entry.own:
         return f"{title} †"
-    return title if entry.name in (title, entry.agent) else f"{title} ({entry.name})"
+    return title if entry.name in (title, entry.agent, entry.model) else f"{title} ({entry.name})"
 
 
 def _named(entry: BoardRow, pages: Mapping[str, str]) -> Cell:
@@ -296,10 +297,12 @@ def ranked_sections(
     for name in names or [""]:
         own = [entry for entry in entries if entry.own and entry.group == name]
         first = own[0].first if own else by.title
-        title = f"Ranked by {first}" + (f": {name}" if name else "")
+        conditions, tasks = apart(name)
+        title = ", ".join(filter(None, (f"Ranked by {heading_of(first)}", conditions)))
+        said = [f"Tasks: {tasks}."] if tasks else []
         note = "" if sections else OWN_NOTE
         table = board_table(own, first, links, note)
-        sections.append(Section(title, [] if sections else caveats, [table]))
+        sections.append(Section(title, said if sections else [*caveats, *said], [table]))
     return sections
 
 
@@ -323,7 +326,9 @@ def published_section(entries: Sequence[BoardRow], by: RowOrder) -> Section:
     if not quoted:
         return Section("")
     first = quoted[0].first
-    return Section(f"Published elsewhere, by {first}", tables=[board_table(quoted, first, {}, QUOTED)])
+    return Section(
+        f"Published elsewhere, by {heading_of(first)}", tables=[board_table(quoted, first, {}, QUOTED)]
+    )
 
 
 QUOTED = (
@@ -348,7 +353,10 @@ def board_table(entries: Sequence[BoardRow], first: str, links: Mapping[str, str
         ]
         for entry in entries
     ]
-    headings = ["agent / model", "rank", *measure, *columns]
+    # Two averages may both be of five environments: then each names its own.
+    shown = [heading_of(column) for column in columns]
+    shown = [head if shown.count(head) == 1 else column for head, column in zip(shown, columns, strict=True)]
+    headings = ["agent / model", "rank", *measure, *shown]
     return Table([*headings, "dollars per episode", "verified", "answered by", "date"], rows, note)
 
 

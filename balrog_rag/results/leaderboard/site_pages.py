@@ -16,7 +16,9 @@ from balrog_rag.contracts.outcome import in_words
 from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import departures, in_order
 from balrog_rag.results.comparability import conditions, tasks_of
+from balrog_rag.results.episodes import NO_MODEL
 from balrog_rag.results.leaderboard import harness
+from balrog_rag.results.leaderboard.board_groups import conditions_in_words
 from balrog_rag.results.leaderboard.board_page import AVERAGE, BoardRow, RowOrder, build
 from balrog_rag.results.leaderboard.certificate import STATEMENT, STATEMENT_OF_DIFFERENCES
 from balrog_rag.results.leaderboard.published import published
@@ -56,6 +58,15 @@ class SiteRow(msgspec.Struct):
     error: float | None = None
     """The standard error that a quoted row reports."""
     source: str = ""
+
+    @property
+    def line(self) -> tuple[float, float] | None:
+        """The ends of its interval within the scale; of quoted rows 1.96 standard errors, as in BALROG."""
+        ends = (self.low, self.high)
+        if self.error is not None:
+            ends = (self.mean - 1.96 * self.error, self.mean + 1.96 * self.error)
+        low, high = ends
+        return None if low is None or high is None else (max(low, 0.0), min(high, 100.0))
 
 
 class SiteTable(msgspec.Struct):
@@ -231,11 +242,18 @@ def _rendered(template: str, **values: Any) -> str:
     environment.filters["in_words"] = in_words
     environment.filters["dollars"] = lambda value: f"{value:.3f}" if value < 1e9 else f"{value:.3g}"
     environment.filters["address"] = lambda text: quote(text, safe="/:")
+    environment.filters |= {"player": _player, "conditions": conditions_in_words}
+    environment.filters["first_up"] = lambda text: text[:1].upper() + text[1:]  # keeps the rest as it is
     script, style = ((HERE / name).read_text("utf-8") for name in ("board_site.js", "board_site.css"))
     digest = b64encode(sha256(script.encode()).digest()).decode()  # the policy allows only this script
     return environment.get_template(template).render(
         script=Markup(script), style=Markup(style), digest=digest, UNKNOWN=UNKNOWN, **values
     )
+
+
+def _player(row: SiteRow) -> str:
+    """The agent, and its model if the row is not named after it."""
+    return row.agent if row.model in (NO_MODEL, row.name) else f"{row.agent} / {row.model}"
 
 
 def _shown(value: Any) -> Any:

@@ -22,6 +22,8 @@ class FigureCell(msgspec.Struct, frozen=True):
     text: str
     around: str = ""
     """Its interval, count or corrected value, in smaller type."""
+    below: str = ""
+    """More of that, on a line of its own."""
     href: str = ""
     bar: tuple[float, float, float] | None = None
     """Low end, mean and high end as shares of the scale."""
@@ -29,7 +31,7 @@ class FigureCell(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> str:
         """All of it on one line."""
-        return f"{self.text} {self.around}".rstrip()
+        return f"{self.text} {', '.join(filter(None, (self.around, self.below)))}".rstrip()
 
 
 Cell = str | Link | FigureCell
