@@ -15,9 +15,8 @@ from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Step, changed_numbers
 from balrog_rag.results import run_folder
 from balrog_rag.results.arms import run_folders
-from balrog_rag.util.child_processes import child_processes
+from balrog_rag.util.child_processes import available_cores, child_processes
 from balrog_rag.util.files import LARGE, read_file
-from balrog_rag.workers.pool import available_cores
 
 IN_PARALLEL_FROM = 4
 """Journals from which on several processes search them."""

@@ -7,7 +7,7 @@ from balrog_rag.agents import Needs
 from balrog_rag.config.compose import compose
 from balrog_rag.config.schema import Config
 from balrog_rag.run.plan import kinds_of, tasks_in
-from balrog_rag.workers.pool import available_cores
+from balrog_rag.util.child_processes import available_cores
 
 
 def demands(config: Config, needs: Needs) -> dict[str, Any]:

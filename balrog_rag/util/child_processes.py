@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing.context
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -10,6 +11,13 @@ from types import ModuleType
 from typing import Any
 
 from balrog_rag.util.garbage_collection import MIDDLE, OLD, YOUNG
+
+
+def available_cores() -> int:
+    """Return the number of cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Process(multiprocessing.context.SpawnProcess):
@@ -31,9 +39,14 @@ class _Context(multiprocessing.context.SpawnContext):
 
 
 @contextmanager
-def child_processes(count: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Start processes for functions of this package; they do not know what the main module defines."""
-    with ProcessPoolExecutor(count, mp_context=_Context(), initializer=_prepare) as pool:
+def child_processes(most: int) -> Iterator[ProcessPoolExecutor]:
+    """Start processes for functions of this package, at most one a core.
+
+    They do not know what the main module defines.
+    """
+    with ProcessPoolExecutor(
+        min(most, available_cores()), mp_context=_Context(), initializer=_prepare
+    ) as pool:
         yield pool
 
 

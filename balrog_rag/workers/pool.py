@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -10,6 +9,7 @@ import msgspec
 
 from balrog_rag.contracts.data import Burst, Call, GameSpec, ProgramPlayer, Transition
 from balrog_rag.contracts.errors import EnvironmentFailure, WorkerLost
+from balrog_rag.util.child_processes import available_cores
 from balrog_rag.util.stopping import being_cancelled
 from balrog_rag.workers.framing import (
     ActionsPlayed,
@@ -256,10 +256,3 @@ WORKERS_PER_CORE = 8
 def most_workers() -> int:
     """Return the most game processes on this machine, whatever the settings say."""
     return WORKERS_PER_CORE * available_cores()
-
-
-def available_cores() -> int:
-    """Return the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -19,7 +19,8 @@ from balrog_rag.run.resume import resumed_config
 from balrog_rag.run.scheduler import EpisodeSlots
 from balrog_rag.run.services import player_spec, resolved
 from balrog_rag.run.trust import refuse_untrusted_folder
-from balrog_rag.workers.pool import WORKERS_PER_CORE, WorkerPool, available_cores, most_workers
+from balrog_rag.util.child_processes import available_cores
+from balrog_rag.workers.pool import WORKERS_PER_CORE, WorkerPool, most_workers
 from tests.support import evaluate
 
 SMALL = ["agent=naive", "model=scripted", "env.episodes=1", "env.tasks=[nle/NetHackChallenge-v0]"]
