@@ -5,7 +5,7 @@ flight is expected to cost the mean so far, or many concurrent calls would all p
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import get_args
 
 import msgspec
@@ -91,9 +91,9 @@ class RunBudget:
         """Whether the calls of this episode are counted."""
         return episode in self._meters or episode in self._finished
 
-    def finished(self, name: str, spent: Mapping[str, Spending]) -> None:
-        """Count what an episode cost that ended in an earlier attempt, by purpose."""
-        self._finished.add(name)
+    def finished(self, names: Iterable[str], spent: Mapping[str, Spending]) -> None:
+        """Count what episodes cost together that ended in an earlier attempt, by purpose."""
+        self._finished.update(names)
         for purpose, each in spent.items():
             for sums in (self.total, self.by_purpose[purpose]):
                 sums.add(each)

@@ -130,6 +130,20 @@ class StoredRows:
             for field in Calls.__struct_fields__
         ]
 
+    def calls_of(self, rows: Sequence[int]) -> dict[str, Calls]:
+        """The calls of these rows added up, by purpose."""
+        calls, found = self.column("calls"), dict[str, Calls]()
+        if isinstance(calls, NamedNumbers):
+            for purpose, field in calls.paths:
+                numbers = calls.numbers(purpose, field) or ()
+                total = sum(value for row in rows if (value := numbers[row]) is not None)
+                setattr(found.setdefault(purpose, Calls()), field, total)
+            return found
+        for row in rows:
+            for purpose, each in calls[row].items():
+                found.setdefault(purpose, Calls()).add(each)
+        return found
+
 
 def _sums(columns: Iterable[Any], count: int) -> StoredColumn:
     found = [column for column in columns if column is not None]

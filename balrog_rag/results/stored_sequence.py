@@ -8,7 +8,7 @@ from balrog_rag.episode.spec import episode_name
 from balrog_rag.results.episode_columns import Names
 from balrog_rag.results.episodes import Episode, EpisodeList, EpisodeSequence, as_sequence
 from balrog_rag.results.statistics.draw_keys import DrawKeys
-from balrog_rag.results.stored_episodes import StoredRows
+from balrog_rag.results.stored_episodes import StoredEpisode, StoredRows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,6 +157,17 @@ def _sorted_by_columns(parts: Sequence[StoredRows]) -> StoredEpisodes:
     last[:-1] = (rank[1:] != rank[:-1]) | (number[1:] != number[:-1])
     order = order[last]
     return StoredEpisodes(parts, part[order], row[order])
+
+
+def rows_of(episodes: Sequence[Episode]) -> list[tuple[StoredRows, list[int]]]:
+    """The rows of stored episodes, by the part that contains them."""
+    if isinstance(episodes, StoredEpisodes):
+        return [(rows, row.tolist()) for rows, row, _ in by_part(episodes.parts, episodes.part, episodes.row)]
+    found: dict[int, tuple[StoredRows, list[int]]] = {}
+    for each in episodes:
+        assert isinstance(each, StoredEpisode)
+        found.setdefault(id(each.rows), (each.rows, []))[1].append(each.row)
+    return list(found.values())
 
 
 def by_part(

@@ -1,7 +1,7 @@
 """One episode from its journal to its end: opened, continued, replayed if its worker dies."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -20,9 +20,11 @@ from balrog_rag.episode.play import EpisodeContext, Services, play
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.models.budget import RunBudget, Spending
 from balrog_rag.results import run_folder
-from balrog_rag.results.episodes import Calls, Episode
+from balrog_rag.results.episodes import Calls
 from balrog_rag.results.run_folder import journal_path, recording_path
 from balrog_rag.results.runs import load
+from balrog_rag.results.stored_episodes import StoredRows
+from balrog_rag.results.stored_sequence import rows_of
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.journal_packer import JournalPacker
 from balrog_rag.run.object_store import StoreUploads
@@ -30,6 +32,8 @@ from balrog_rag.run.shared_prefix import SharedPrefixes
 
 LOSSES = 5
 """Workers that may die under one episode before the episode is blamed."""
+AT_ONCE = 1_000
+"""Ended episodes that are reported before other work has its turn."""
 
 
 class GameSource(Protocol):
@@ -56,19 +60,54 @@ class JournaledPlayer:
         self.budget, self.watcher, self.stopping = budget, watcher, stopping
         self._packer: JournalPacker | None = None
         self._uploads: StoreUploads | None = None
-        self._ended: Mapping[str, Episode] = {}
 
-    async def prepare(self, pack: int | None, uploads: StoreUploads | None = None) -> None:
-        """Look up what earlier attempts played to its end; `pack`: most journals in a file, if packed."""
+    def keep(self, pack: int | None, uploads: StoreUploads | None = None) -> None:
+        """Say where journals of ended episodes go; `pack`: most journals in a file, if they are packed."""
         self._packer = JournalPacker(self.run, pack) if pack else None
         self._uploads = uploads
-        # Their journals are not read again: of a million episodes that would take hours.
-        self._ended = await asyncio.to_thread(ended_for_good, self.run)
+
+    async def report_ended(self, specs: Sequence[EpisodeSpec], ended: dict[str, End]) -> None:
+        """Report the episodes that the index knows to have ended, and add them to `ended`.
+
+        Their journals are not read again: of a million episodes that would take hours.
+        """
+        if not run_folder.journal_files(self.run) and not packs_in(self.run):
+            return
+        loaded = await asyncio.to_thread(load, self.run)
+        planned = {spec.episode: spec for spec in specs}
+        for rows, places in rows_of(loaded.episodes):
+            # In the order of their columns, which are compressed in blocks.
+            for first in range(0, len(places), AT_ONCE):
+                self._report_rows(rows, places[first : first + AT_ONCE], planned, ended)
+                await asyncio.sleep(0)
+
+    def _report_rows(
+        self,
+        rows: StoredRows,
+        places: Sequence[int],
+        planned: Mapping[str, EpisodeSpec],
+        ended: dict[str, End],
+    ) -> None:
+        names, digests, outcomes = (rows.column(name) for name in ("name", "spec_digest", "outcome"))
+        steps, progressions, facts = (rows.column(name) for name in ("steps", "progression", "facts"))
+        reported = []
+        for row in places:
+            spec, outcome = planned.get(names[row]), outcomes[row]
+            if spec is None or outcome in RESUMABLE or digests[row] != spec.digest:
+                continue
+            # The price of an answer may be known by now; that takes the answers themselves.
+            if self.budget.prices.known and rows[row].total.unpriced:
+                continue
+            reported.append(row)
+            ended[spec.episode] = End(outcome, steps[row], facts[row])
+            self.watcher.see(AlreadyEnded(spec.episode, outcome, steps[row], progressions[row]))
+        calls = rows.calls_of(reported)
+        self.budget.finished(
+            [names[row] for row in reported], {purpose: spending_of(each) for purpose, each in calls.items()}
+        )
 
     async def __call__(self, spec: EpisodeSpec) -> End:
         """Play or continue an episode until it ends; a lost worker only costs a replay."""
-        if (ended := self._ended_before(spec)) is not None:
-            return ended
         losses = 0
         while True:
             try:
@@ -88,19 +127,6 @@ class JournaledPlayer:
             self._uploads.ended(path)
         if self._packer is not None and end.outcome not in RESUMABLE:
             await asyncio.to_thread(self._packer.add, path)
-
-    def _ended_before(self, spec: EpisodeSpec) -> End | None:
-        """Report an episode that the index knows to have ended; None if its journal has to be read."""
-        before = self._ended.get(spec.episode)
-        if before is None or before.spec_digest != spec.digest:
-            return None
-        spent = {purpose: spending_of(calls) for purpose, calls in before.calls.items()}
-        # The price of an answer may be known by now; that takes the answers themselves.
-        if any(each.unpriced for each in spent.values()) and self.budget.prices.known:
-            return None
-        self.budget.finished(spec.episode, spent)
-        self.watcher.see(AlreadyEnded(spec.episode, before.outcome, before.steps, before.progression))
-        return End(before.outcome, before.steps, before.facts)
 
     def _found(self, episode: str, recording: Recording, end: End) -> End:
         """Report an episode that already ended in an earlier attempt, with its costs."""
@@ -156,18 +182,11 @@ class JournaledPlayer:
 
 
 def spending_of(calls: Calls) -> Spending:
-    """Return the cost of an episode's calls of one purpose."""
+    """Return the cost of calls of one purpose."""
     attempts = calls.count + calls.repeats
     return Spending(
         calls.count, calls.input, calls.output, calls.cached, calls.dollars, calls.unpriced, attempts
     )
-
-
-def ended_for_good(run: Path) -> dict[str, Episode]:
-    """Return the episodes of a run that have ended and would not be continued, by name."""
-    if not run_folder.journal_files(run) and not packs_in(run):
-        return {}
-    return {each.name: each for each in load(run).episodes if each.outcome not in RESUMABLE}
 
 
 class EpisodePlayer(JournaledPlayer):

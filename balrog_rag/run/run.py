@@ -224,7 +224,8 @@ async def _play(
                     silences(log, lambda: backend.trouble(run)),
                 ):
                     if isinstance(player, JournaledPlayer):
-                        await player.prepare(files.pack, uploads)
+                        player.keep(files.pack, uploads)
+                        await player.report_ended(run.specs, tally.ended)
                     order = None if all_forked(run.specs) else rank
                     play = partial(
                         play_all, player=player, gate=playing.gate, tally=tally, watcher=every, rank=order

@@ -119,12 +119,12 @@ async def play_all(
     watcher: Watcher,
     rank: int | None = 0,
 ) -> None:
-    """Play every episode; an error ends its own episode, or the run if no other could succeed.
+    """Play every episode that has not ended; an error ends its own episode, or the run if all would fail.
 
     Several runs may share a gate; lower ranks go first. None: an episode's place in its run is its rank.
     """
     # One iterator for all coroutines: each takes the next episode, none is played twice.
-    waiting = iter(enumerate(specs))
+    waiting = ((place, spec) for place, spec in enumerate(specs) if spec.episode not in tally.ended)
 
     async def seat() -> None:
         for place, spec in waiting:

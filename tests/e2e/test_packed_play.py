@@ -1,19 +1,34 @@
 """Runs that pack their journals, played for real: resumed, split and merged, killed, shown and verified."""
 
+import asyncio
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 import balrog_rag
 from balrog_rag.cli.episode import main
+from balrog_rag.contracts.events import AlreadyEnded
 from balrog_rag.episode import packs
+from balrog_rag.episode.journal import End
+from balrog_rag.models.budget import RunBudget
+from balrog_rag.models.prices import Prices
+from balrog_rag.results import stored_sequence
+from balrog_rag.results.episodes import Calls
 from balrog_rag.results.run_folder import journal_files, journal_path, journals
+from balrog_rag.results.runs import load
+from balrog_rag.results.stored_episodes import StoredEpisode
+from balrog_rag.results.stored_run import read_run
+from balrog_rag.run.episode_runner import JournaledPlayer
 from balrog_rag.run.journal_packer import unpack
 from balrog_rag.run.merging import merge
+from balrog_rag.run.resume import resumed_config, specs_of
+from balrog_rag.run.watchers import NullWatcher
 from balrog_rag.viewer.listing import listed
 from tests.support import CLEAN, timeless, until
 
@@ -66,6 +81,34 @@ def test_a_resume_reads_no_finished_journal_and_changes_nothing(played: Path, mo
     monkeypatch.setattr(packs.PackedJournal, "read", refuse)
     assert balrog_rag.evaluate(f"resume={played / 'packed'}").complete
     assert {path: path.read_bytes() for path in (played / "packed/packed").iterdir()} == before
+
+
+@pytest.mark.parametrize("rows", ["columns", "objects"])
+@pytest.mark.parametrize("form", ["packed", "files"])
+def test_what_ended_before_is_counted_without_its_journals(played: Path, monkeypatch, rows, form) -> None:
+    monkeypatch.setattr(stored_sequence, "MANY", 0 if rows == "columns" else 5_000)
+    stored = read_run(played / form)
+    specs = specs_of(stored)
+    others = [*specs[:3], msgspec.structs.replace(specs[3], steps=9)]
+    ended: dict[str, End] = {}
+    seen: list[AlreadyEnded] = []
+    budget = RunBudget(resumed_config(stored, []).limits)
+    player = JournaledPlayer(played / form, "", {}, budget, SimpleNamespace(see=seen.append), lambda: False)
+    asyncio.run(player.report_ended(others, ended))
+    assert sorted(ended) == [spec.episode for spec in specs[:3]]  # the fourth has another spec
+    assert {name: (end.outcome, end.steps) for name, end in ended.items()} == dict.fromkeys(
+        ended, ("steps", 4)
+    )
+    assert sorted(each.episode for each in seen) == sorted(ended)
+    assert all(map(budget.knows, ended))
+    mine = [each.total for each in load(played / form).episodes if each.name in ended]
+    assert (budget.total.calls, budget.total.input) == (12, sum(each.input for each in mine))
+    assert budget.by_purpose["act"] == budget.total
+    monkeypatch.setattr(StoredEpisode, "total", property(lambda _: Calls(1, unpriced=1)))
+    priced = RunBudget(resumed_config(stored, []).limits, prices=Prices(1.0, 1.0))
+    player = JournaledPlayer(played / form, "", {}, priced, NullWatcher(), lambda: False)
+    asyncio.run(player.report_ended(specs, again := {}))
+    assert not again  # what their answers cost has to be read
 
 
 @pytest.mark.slow
