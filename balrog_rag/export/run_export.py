@@ -58,10 +58,14 @@ def turns_of(path: Path) -> tuple[Header, Turns]:
     """Replay a journal; raises an error if it does not match the replayed game."""
     header = journals.read(path).header
     if header is None:
-        raise JournalError(f"{path}: header missing or truncated; nothing can be exported")
+        raise JournalError(_no_header(path))
     found = Turns()
     asyncio.run(replay(path, found))
     return header, found
+
+
+def _no_header(path: Path) -> str:
+    return f"{path}: header missing or truncated; nothing can be exported"
 
 
 class Credits(msgspec.Struct, frozen=True):
@@ -139,11 +143,15 @@ def _parquet(found: Sequence[Path], out: Path) -> list[Path]:
     extras.require("pyarrow", "parquet", "--to parquet")
     from balrog_rag.export.parquet_tables import SCHEMAS, ParquetTables
 
+    read = 0
     with ParquetTables(out) as tables:
         for path in found:
             header = journals.read(path).header
             if header is not None:
                 tables.add(header, path, read_episode(path))
+                read += 1
+        if not read:
+            raise JournalError(_no_header(found[0]))
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 

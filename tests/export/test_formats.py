@@ -311,10 +311,11 @@ def test_a_damaged_journal_replaces_no_file_that_was_made_before(
 def test_what_cannot_be_read_or_written_is_one_line_and_leaves_no_folder(
     kind: str, run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, text, empty = (tmp_path / name for name in ("out", "text", "empty"))
+    out, text, empty, begun = (tmp_path / name for name in ("out", "text", "empty", "begun.journal.jsonl"))
     text.write_text("no journal")
     empty.mkdir()
-    for place in (tmp_path / "missing", text, empty):
+    begun.touch()  # the process ended before it wrote the header
+    for place in (tmp_path / "missing", text, empty, begun):
         assert main(["export", str(place), "--to", kind, "--out", str(out)]) in (1, 2)
         said = capsys.readouterr().err
         assert said.startswith(f"error: {place}: ")
