@@ -125,15 +125,17 @@ def overhead(agent: str, folder: Path) -> tuple[float, float, Path]:
 
 def chain_cost(run: Path, folder: Path) -> float:
     """Milliseconds of processor time per step for the hash chain: the same entries with it and without."""
-    entries = journal.read(next(run.glob("*/*/*.journal.jsonl"))).entries
+    recording = journal.read(next(run.glob("*/*/*.journal.jsonl")))
+    assert recording.header is not None
     spent: dict[bool, list[float]] = {True: [], False: []}
     for round_ in range(10):
         for chained in spent:
             with Writer(folder / f"{chained}{round_}") as writer:
                 if not chained:
                     writer._link = None
+                writer.append(recording.header)
                 begun = time.process_time()
-                for entry in entries:
+                for entry in recording.entries:
                     writer.append(entry)
                 spent[chained].append(time.process_time() - begun)
     return 1000 * (min(spent[True]) - min(spent[False])) / STEPS

@@ -91,7 +91,7 @@ def test_a_leaderboard_ranks_other_characters_apart(play, tmp_path, capsys):
     ]
     assert f"ranked apart from the others: valkyrie ({CHARACTER}=val-hum-neu-fem)" in capsys.readouterr().out
     page = (tmp_path / "out/leaderboard.html").read_text()
-    assert page.index("Ranked by nle: env") < page.index("Published elsewhere, by nle")
+    assert page.index("Ranked by NetHack, env") < page.index("Published elsewhere, by NetHack")
 
 
 def test_an_average_over_one_environment_is_not_ranked_among_averages_over_two(new_run, tmp_path):
