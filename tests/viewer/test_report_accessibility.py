@@ -84,6 +84,8 @@ def test_nothing_is_cut_off_in_print(browser: Browser, pages: dict[str, Path], n
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     right = "(one) => one.getBoundingClientRect().right"
     assert browser.js(f"Math.max(...[...document.querySelectorAll('table, figure, p')].map({right}))") <= A4
+    wraps = "(one) => getComputedStyle(one).whiteSpace === 'normal'"  # names and ends of any length
+    assert browser.js(f"[...document.querySelectorAll('td.n, th.n')].every({wraps})")
     columns = "getComputedStyle(document.querySelector('.figures')).gridTemplateColumns.split(' ').length"
     assert browser.js(f"!document.querySelector('.figures') || {columns} === 2")
 
