@@ -15,8 +15,8 @@ from balrog_rag.contracts.kinds import EnvironmentKind, kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, RESUMABLE
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Recording, Step
-from balrog_rag.episode.play import as_text
 from balrog_rag.episode.spec import EpisodeSpec
+from balrog_rag.episode.taken_actions import as_text
 from balrog_rag.workers.host import HostedGame
 
 OWN_NAMES = ("step", "health")

@@ -20,6 +20,7 @@ import msgspec
 
 from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import chain
+from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import LARGE, read_file
 
@@ -183,8 +184,8 @@ def _scanned(pack: Path, at: int, size: int) -> Iterator[PackedJournal]:
 def described(pack: Path, at: int, size: int, first: bytes, last: bytes) -> PackedJournal:
     """Return the place of a journal with this first and last line; raises JournalError."""
     try:
-        header = msgspec.json.decode(first, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        header = decoded_json(first, _Header)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JournalError(
             f"{pack}: the header at byte {at:,} was changed ({error}); restore the file from a copy"
         ) from error

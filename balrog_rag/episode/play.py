@@ -40,6 +40,7 @@ from balrog_rag.episode.effects import (
 from balrog_rag.episode.journal import End, Start, Step, changed_numbers, difference
 from balrog_rag.episode.renamed_player import RenamedAgent, RenamedKnowledge, RenamedLLM, renamed_view
 from balrog_rag.episode.spec import EpisodeSpec, PlayerSpec
+from balrog_rag.episode.taken_actions import accepted_action, as_text, recorded_action
 
 BURST = 4096
 """Most presses of a program that plays the episode between two journal entries."""
@@ -232,29 +233,6 @@ class EpisodeContext:
     def accepted(self, decision: Decision) -> str | Call:
         """Return the decided action, or the default action if the game does not accept it."""
         return accepted_action(self.game.view, decision)
-
-
-def accepted_action(view: TaskView, decision: Decision) -> str | Call:
-    """Return the decided action, or the task's default action if it does not accept it."""
-    call = decision.call
-    if call is not None and call.text == decision.action and view.admits(call):
-        return call
-    read = view.read(decision.action)
-    return view.default_action if read is None else read
-
-
-def recorded_action(view: TaskView, step: Step) -> str | Call:
-    """Return the action of a recorded step; of code only what it did, so that a replay runs none."""
-    # A recorded action is the requested one; it is mapped to a valid one exactly as in `take`.
-    action = accepted_action(view, Decision(step.action))
-    if isinstance(action, Call) and step.commands is not None:
-        return msgspec.structs.replace(action, repeated=step.commands, stopped=step.stopped)
-    return action
-
-
-def as_text(action: str | Call) -> str:
-    """Return an action as answers and journals have it."""
-    return action if isinstance(action, str) else action.text
 
 
 async def play(context: EpisodeContext) -> End:

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from balrog_rag.contracts.errors import ConfigError, JournalError, RunFolderError
+from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Header
 from balrog_rag.export import event_lines
@@ -56,16 +56,10 @@ def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -
 
 def turns_of(path: Path) -> tuple[Header, Turns]:
     """Replay a journal; raises an error if it does not match the replayed game."""
-    header = journals.read(path).header
-    if header is None:
-        raise JournalError(_no_header(path))
+    header = event_lines.header_of(path)
     found = Turns()
     asyncio.run(replay(path, found))
     return header, found
-
-
-def _no_header(path: Path) -> str:
-    return f"{path}: header missing or truncated; nothing can be exported"
 
 
 class Credits(msgspec.Struct, frozen=True):
@@ -151,7 +145,7 @@ def _parquet(found: Sequence[Path], out: Path) -> list[Path]:
                 tables.add(header, path, read_episode(path))
                 read += 1
         if not read:
-            raise JournalError(_no_header(found[0]))
+            event_lines.header_of(found[0])  # raises the error
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 

@@ -16,7 +16,7 @@ from balrog_rag.contracts.painting import ColouredText
 from balrog_rag.contracts.tool_calls import calls_text
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Completion, Recording, Step
-from balrog_rag.episode.play import recorded_action
+from balrog_rag.episode.taken_actions import recorded_action
 from balrog_rag.viewer.packing import PackedScreen, screen_of
 from balrog_rag.workers.host import HostedGame
 
