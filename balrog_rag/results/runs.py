@@ -4,44 +4,28 @@ What journals contained is kept in an index beside them (`episode_index`), so th
 episodes need not read gigabytes again.
 """
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from balrog_rag.contracts import registry
-from balrog_rag.contracts.errors import JournalError, RunFolderError
+from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import episodes_planned, kind_of
-from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
-from balrog_rag.episode import chain, journal
-from balrog_rag.episode.packs import PackedJournal, episode_named, journal_name, journals_in, packs_in
+from balrog_rag.episode import journal
+from balrog_rag.episode.packs import episode_named, journal_name, packs_in
 from balrog_rag.episode.spec import MOST_EPISODES, EpisodeSpec, episode_name
 from balrog_rag.results import run_folder
 from balrog_rag.results.episode_index import (
     ROW_BYTES,
-    IndexedJournal,
     Segment,
     read_index,
-    segment_of,
     write_index,
 )
 from balrog_rag.results.episodes import Episode, EpisodeSequence, as_sequence
+from balrog_rag.results.journal_reading import JournalReading, of_files, of_packs, stat_of
 from balrog_rag.results.stored_sequence import StoredEpisodes, having, in_display_order
-from balrog_rag.results.tally import read_episode
-from balrog_rag.util.child_processes import child_processes
-from balrog_rag.util.files import LARGE
 from balrog_rag.util.wording import many
-
-CRASHED_BEFORE = (
-    "its program {}, which earlier versions scored as 0 and is an error now; delete the journal and resume "
-    "the run to play this episode again"
-)
-IN_PARALLEL_FROM = 200 << 20
-"""Total size of journals in bytes above which they are read by several processes."""
-MOST_READERS = 8
-"""Processes that read journals at once: one with a pack of 10,000 takes 250 MB."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -228,11 +212,12 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
     frozen = run_folder.frozen_config(run)
     _refuse_many(run, frozen.config)
     paths, packs = run_folder.journal_files(run), packs_in(run)
-    most = (len(paths) + 1) * ROW_BYTES + sum(_stat(pack)[0] for pack in packs)
+    most = (len(paths) + 1) * ROW_BYTES + sum(stat_of(pack)[0] for pack in packs)
     old = read_index(run, frozen.digest, most) if use_index else {}
     fresh: set[str] = set()
-    segments = [_of_files(run, frozen, paths, old.get(""), fresh)]
-    segments += _of_packs(run, frozen, packs, old)
+    kinds = frozenset(task.partition("/")[0] for task, _ in _counts(frozen.config))
+    where = JournalReading(run, frozen.digest, kinds)
+    segments = [of_files(where, paths, old.get(""), fresh), *of_packs(where, packs, old)]
     if [*old.values()] != segments and (paths or packs or old):
         write_index(run, frozen.digest, segments)
     return _sorted_out(run, frozen, segments, fresh)
@@ -241,148 +226,7 @@ def load(run: Path, use_index: bool = True) -> LoadedRun:
 def state_of(run: Path) -> object:
     """The files that a run is read from, with sizes and times: while these are equal, so is its content."""
     sources = [run / run_folder.CONFIG, run / run_folder.FORKED, run / run_folder.SHARD]
-    return [(path, *_stat(path)) for path in (*sources, *packs_in(run), *run_folder.journal_files(run))]
-
-
-def _stat(path: Path) -> tuple[int, int]:
-    """Size and modification time of a file; negative if it cannot be read, such as a dangling link."""
-    try:
-        status = path.stat()
-    except OSError:
-        return -1, -1
-    return status.st_size, status.st_mtime_ns
-
-
-_Read = tuple[IndexedJournal, Episode | None]
-
-
-def _of_files(
-    run: Path,
-    frozen: run_folder.FrozenConfig,
-    paths: Sequence[Path],
-    old: Segment | None,
-    fresh: set[str],
-) -> Segment:
-    """What the journals with files of their own contain; the names of episodes that were read are `fresh`."""
-    known = {each.name: (each, episode) for each, episode in old.by_journal()} if old else {}
-    found: dict[str, _Read] = {}
-    stale: list[Path] = []
-    for path in paths:
-        name, (size, time) = str(path.relative_to(run)), _stat(path)
-        before = known.get(name)
-        # A problem is never current: another version of this program, or of a plug-in, may not have it.
-        if before is not None and not before[0].problem and (before[0].size, before[0].time) == (size, time):
-            found[name] = before
-        else:
-            found[name] = (
-                IndexedJournal(name, size, time, problem="" if size >= 0 else "cannot be read"),
-                None,
-            )
-            stale += [path] if size >= 0 else []
-    size = sum(size for path in stale if (size := _stat(path)[0]) <= LARGE)  # larger ones are rejected unread
-    for name, (read, episode) in zip(
-        (str(path.relative_to(run)) for path in stale),
-        _read_all(run, frozen.digest, [(path, None) for path in stale], _in_parallel(frozen, size)),
-        strict=True,
-    ):
-        read.size, read.time = found[name][0].size, found[name][0].time
-        found[name] = read, episode
-        fresh |= {episode.name} if episode is not None else set()
-    if old is not None and not fresh and [each for each, _ in found.values()] == old.journals:
-        return old
-    return _segment("", 0, 0, list(found.values()))
-
-
-def _of_packs(
-    run: Path, frozen: run_folder.FrozenConfig, packs: Sequence[Path], old: Mapping[str, Segment]
-) -> list[Segment]:
-    """What packs contain, read again if they have changed."""
-    states = {pack.name: _stat(pack) for pack in packs}
-    found = {
-        name: known
-        for name, state in states.items()
-        if (known := old.get(name)) is not None and (known.size, known.time) == state and not known.problems
-    }
-    stale = [pack for pack in packs if pack.name not in found]
-    if len(stale) > 1 and _in_parallel(frozen, sum(states[pack.name][0] for pack in stale)):
-        with child_processes(min(len(stale), MOST_READERS)) as pool:
-            every = list(pool.map(functools.partial(_encoded_pack, run, frozen.digest), stale))
-        made = [msgspec.msgpack.decode(data, type=Segment) for data in every]
-    else:
-        made = [
-            _of_pack(run, frozen.digest, pack, _in_parallel(frozen, states[pack.name][0])) for pack in stale
-        ]
-    found |= {segment.source: segment for segment in made}
-    return [found[pack.name] for pack in packs]
-
-
-def _in_parallel(frozen: run_folder.FrozenConfig, size: int) -> bool:
-    """Whether this many bytes of journals are read by several processes."""
-    kinds = {task.partition("/")[0] for task, _ in _counts(frozen.config)}
-    # Others do not know the kinds of game that the running program added.
-    return size >= IN_PARALLEL_FROM and not any(map(registry.environments.added, kinds))
-
-
-def _encoded_pack(run: Path, digest: str, pack: Path) -> bytes:
-    """Read a pack in another process."""
-    return msgspec.msgpack.encode(_of_pack(run, digest, pack, parallel=False))
-
-
-def _of_pack(run: Path, digest: str, pack: Path, parallel: bool) -> Segment:
-    size, time = _stat(pack)
-    try:
-        places = journals_in(pack)
-    except JournalError as error:
-        damaged = IndexedJournal(str(pack.relative_to(run)), problem=str(error).removeprefix(f"{pack}: "))
-        return _segment(pack.name, size, time, [(damaged, None)])
-    sources = [(run / journal_name(place.episode), place) for place in places]
-    return _segment(pack.name, size, time, _read_all(run, digest, sources, parallel))
-
-
-def _segment(source: str, size: int, time: int, found: Sequence[_Read]) -> Segment:
-    try:
-        return segment_of(source, size, time, found)
-    except OverflowError:  # a hostile journal: no game counts that far
-        return segment_of(source, size, time, [_without_large_numbers(*each) for each in found])
-
-
-def _without_large_numbers(listed: IndexedJournal, episode: Episode | None) -> _Read:
-    try:
-        segment_of("", 0, 0, [(listed, episode)])
-    except OverflowError:
-        why = "contains numbers of more than 64 bits"
-        return msgspec.structs.replace(listed, ended=False, problem=why), None
-    return listed, episode
-
-
-_Source = tuple[Path, PackedJournal | None]
-"""The path of a journal, and its place in a pack if it is to be read from there."""
-
-
-def _read_all(run: Path, digest: str, sources: Sequence[_Source], parallel: bool) -> list[_Read]:
-    read = functools.partial(_read_one, run, digest)
-    if not parallel or len(sources) < 2:
-        return [read(source) for source in sources]
-    with child_processes(MOST_READERS) as pool:
-        return list(pool.map(read, sources, chunksize=max(1, min(64, len(sources) // 16))))
-
-
-def _read_one(run: Path, digest: str, source: _Source) -> _Read:
-    path, place = source
-    name = str(path.relative_to(run))
-    try:
-        data = journal.read_bytes(path) if place is None else place.read()
-        episode = read_episode(path, data)
-    except JournalError as error:
-        return IndexedJournal(name, problem=str(error).removeprefix(f"{path}: ")), None
-    except OSError as error:
-        return IndexedJournal(name, problem=f"cannot be read ({error.strerror})"), None
-    head = (chain.last(data[-journal.TAIL :]) or b"").decode()
-    if episode is None:
-        return IndexedJournal(name, head=head), None
-    if what := _misfit(run, name, digest, episode):
-        return IndexedJournal(name, head=head, problem=what), None
-    return IndexedJournal(name, head=head, ended=True), episode
+    return [(path, *stat_of(path)) for path in (*sources, *packs_in(run), *run_folder.journal_files(run))]
 
 
 def _sorted_out(
@@ -411,16 +255,3 @@ def _without(episodes: Sequence[Episode], journals: Collection[str]) -> Sequence
     if isinstance(episodes, StoredEpisodes):
         return episodes.without(map(episode_named, journals))
     return [each for each in episodes if journal_name(each.name) not in journals]
-
-
-def _misfit(run: Path, name: str, digest: str, episode: Episode) -> str:
-    if episode.config_digest != digest:
-        return f"foreign: played under another configuration ({episode.config_digest[:12]})"
-    if not run_folder.is_episode(episode.name):
-        return f"foreign: {episode.name!r} is not an episode name"
-    home = journal_name(episode.name)
-    if home != name:
-        return f"duplicate or misplaced: contains episode {episode.name}, which belongs in {home}"
-    if episode.outcome in PLAYER_LOST and not kind_of(episode.env).scoring.crash_scores:
-        return CRASHED_BEFORE.format(in_words(episode.outcome))
-    return ""

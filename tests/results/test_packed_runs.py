@@ -170,8 +170,8 @@ def test_much_is_read_by_other_processes_with_the_same_result(run, monkeypatch, 
         pack_of(run, 2).write_bytes(whole.replace(b'"x":3', b'"x":4', 1))
     expected = load(run, use_index=False)
     assert len(expected.episodes) == (6 if packed else 7)
-    monkeypatch.setattr("balrog_rag.results.runs.IN_PARALLEL_FROM", 1)
-    monkeypatch.setattr("balrog_rag.results.runs.read_episode", None)  # here, not in the others
+    monkeypatch.setattr("balrog_rag.results.journal_reading.IN_PARALLEL_FROM", 1)
+    monkeypatch.setattr("balrog_rag.results.journal_reading.read_episode", None)  # here, not in the others
     found = load(run, use_index=False)
     assert [unstored(each) for each in found.episodes] == [unstored(each) for each in expected.episodes]
     assert found.problems == expected.problems
@@ -183,8 +183,8 @@ def test_a_plain_script_reads_much_and_runs_once(run, tmp_path):
     pack(run)
     script = tmp_path / "script.py"
     script.write_text(
-        "import balrog_rag\nfrom balrog_rag.results import runs\n"
-        f"runs.IN_PARALLEL_FROM = 1\nprint(len(balrog_rag.load({str(run)!r})), __name__)\n"
+        "import balrog_rag\nfrom balrog_rag.results import journal_reading\n"
+        f"journal_reading.IN_PARALLEL_FROM = 1\nprint(len(balrog_rag.load({str(run)!r})), __name__)\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("7 __main__\n", "")
