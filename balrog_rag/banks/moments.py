@@ -33,7 +33,7 @@ class ReplayableJournal:
         self.recording = journal.read(path) if recording is None else recording
         header = self.recording.header
         if header is None:
-            raise JournalError(f"{path}: header missing or truncated; restore the file")
+            raise journal.without_header(path)
         if header.spec.digest != header.spec_digest:
             raise JournalError(f"{path}: the spec was changed (its digest does not match); restore the file")
         self.header = header

@@ -85,16 +85,13 @@ async def ask_all(stored: "StoredRun", places: list[tuple[Path, int]]) -> "list[
 
 async def ask(services: "LiveServices", stored: "StoredRun", path: Path, at: int) -> "AskedAgain":
     """Ask at one place: without reference text, then with it."""
-    from balrog_rag.contracts.errors import JournalError
     from balrog_rag.episode import journal
     from balrog_rag.results.asked_again import AskedAgain
     from balrog_rag.run.fork_plan import planned_spec
 
-    recording = journal.read(path)
-    if recording.header is None:
-        raise JournalError(f"{path}: header missing or truncated; nothing can be played")
+    header, recording = journal.read_headed(path)
     done = recording.steps[at].taken
-    spec = planned_spec(stored, path, recording.header)
+    spec = planned_spec(stored, path, header)
     without = await act(services, recording, without_retrieval(spec, at), at)
     # The recorded agent continues: a new one that started here would lack its history.
     again = await act(services, recording, spec, at)

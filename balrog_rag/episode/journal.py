@@ -182,6 +182,19 @@ def read(path: Path) -> Recording:
         raise _naming_pack(error, path) from error
 
 
+def read_headed(path: Path) -> tuple[Header, Recording]:
+    """Read a journal and its header; raises JournalError without one."""
+    recording = read(path)
+    if recording.header is None:
+        raise without_header(path)
+    return recording.header, recording
+
+
+def without_header(path: Path) -> JournalError:
+    """The error of a journal that was cut in its first line, or is empty."""
+    return JournalError(f"{path}: header missing or truncated; restore the file")
+
+
 def parse(data: bytes, path: Path) -> Recording:
     """Parse the bytes of a journal; `path` is for error messages."""
     header: Header | None = None

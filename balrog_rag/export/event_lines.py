@@ -10,7 +10,6 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from balrog_rag.contracts.errors import JournalError
 from balrog_rag.contracts.events import Event
 from balrog_rag.episode import journal as journals
 from balrog_rag.episode.journal import Header
@@ -18,17 +17,9 @@ from balrog_rag.run.replay import replay
 from balrog_rag.util import extras
 
 
-def header_of(journal: Path) -> Header:
-    """The header of a journal; raises JournalError without one."""
-    header = journals.read(journal).header
-    if header is None:
-        raise JournalError(f"{journal}: header missing or truncated; nothing can be exported")
-    return header
-
-
 def export(journal: Path, kind: str, out: BinaryIO) -> None:
     """Replay a journal and write its events; raises ReplayError if it does not match the replayed game."""
-    header = header_of(journal)
+    header, _ = journals.read_headed(journal)
     if kind == "jsonl":
         lines = ExportedLines(header, out)
         asyncio.run(replay(journal, lines))

@@ -56,7 +56,7 @@ def write_episode(path: Path, kind: str, out: BinaryIO, prompts: bool = False) -
 
 def turns_of(path: Path) -> tuple[Header, Turns]:
     """Replay a journal; raises an error if it does not match the replayed game."""
-    header = event_lines.header_of(path)
+    header, _ = journals.read_headed(path)
     found = Turns()
     asyncio.run(replay(path, found))
     return header, found
@@ -145,7 +145,7 @@ def _parquet(found: Sequence[Path], out: Path) -> list[Path]:
                 tables.add(header, path, read_episode(path))
                 read += 1
         if not read:
-            event_lines.header_of(found[0])  # raises the error
+            journals.read_headed(found[0])  # raises the error
     return [out / f"{name}.parquet" for name in SCHEMAS]
 
 

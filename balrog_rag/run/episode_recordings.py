@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from balrog_rag.contracts.errors import JournalError
 from balrog_rag.dataset.importing import write_database
 from balrog_rag.episode import journal
 from balrog_rag.results.run_folder import RECORDINGS, recording_path
@@ -13,9 +12,7 @@ from balrog_rag.run.watchers import NullWatcher
 
 async def record(run: Path, path: Path, done: Callable[[int], None] = lambda count: None) -> bool:
     """Replay a journal and record it; return whether its kind of game can be recorded."""
-    header = journal.read(path).header
-    if header is None:
-        raise JournalError(f"{path}: header missing or truncated, so it cannot be replayed; restore the file")
+    header, _ = journal.read_headed(path)
     refuse_misplaced(path)
     target = recording_path(run, header.spec.episode)
     if target is not None:

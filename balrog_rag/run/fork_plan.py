@@ -37,13 +37,11 @@ RECAST = ("agent.", "model.", "knowledge.", "limits.", "runner.", "run.")
 
 def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bool = False) -> PlannedRun:
     """Create the new run folder with the entries before step `at`; return its run."""
-    recording = journal.read(path)
-    if recording.header is None:
-        raise JournalError(f"{path}: header missing or truncated; nothing can be forked")
+    header, recording = journal.read_headed(path)
     held = recording.count
     if not 0 <= at <= held:
         raise ConfigError(f"fork at step {at}: the journal has {many(held, 'steps')}, counted from 0")
-    stored = read_run(run_of(path, recording.header.spec.episode))
+    stored = read_run(run_of(path, header.spec.episode))
     # The steps before the fork are replayed by their own player, whose code would run.
     if agents.runs_outside_code((before := resumed_config(stored, [])).agent):
         refuse_untrusted_folder(stored, before, [], trust)
@@ -51,13 +49,13 @@ def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bo
     refuse_untrusted_folder(stored, config, overrides, trust)
     check_config(config)
     refuse_unanswerable(config.model)
-    parent = planned_spec(stored, path, recording.header)
+    parent = planned_spec(stored, path, header)
     earlier = tuple(old for old in parent.forks if old.at < at)
     game = offered_otherwise(parent.game, config)
     if game != parent.game:
         refuse_named_presses(recording, at)
         # Recorded screens have the old parts and actions, so the program presses its keys again.
-        copied = Recording(recording.header)
+        copied = Recording(header)
     else:
         copied = recording
     if why := agents.refusal(config.agent.name, game):
@@ -69,7 +67,7 @@ def planned_fork(path: Path, at: int, out: Path, overrides: list[str], trust: bo
     run_folder.write_json(out / run_folder.FORKED, [spec])
     mark_new(out, run_folder.CONFIG, run_folder.FORKED)
     kinds = kinds_in(config)
-    version = max(recording.header.v, journal.SPARSE)  # copied entries have the fields of their version
+    version = max(header.v, journal.SPARSE)  # copied entries have the fields of their version
     header = Header(version, spec, spec.digest, config_digest(plain(config)), versions(kinds))
     copy_until(copied, at, header, out)
     return PlannedRun(out, config, [spec], kinds)

@@ -124,11 +124,9 @@ async def replay(
     `trusted`: whether programs named by the journal may run; None or OwnPlayers: only if this user made
     the run here.
     """
-    recording = journal.read(path)
-    if recording.header is None:
-        raise JournalError(f"{path}: header missing or truncated, so it cannot be replayed; restore the file")
-    spec = recording.header.spec
-    if spec.digest != recording.header.spec_digest:
+    header, recording = journal.read_headed(path)
+    spec = header.spec
+    if spec.digest != header.spec_digest:
         raise JournalError(f"{path}: the spec was changed (its digest does not match); restore the file")
     refuse_other_version(spec.game, str(path))
     game = await (games or InlineGames()).open(spec.game, ttyrec)

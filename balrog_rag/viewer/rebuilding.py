@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from balrog_rag.contracts.errors import BalrogError, JournalError
+from balrog_rag.contracts.errors import BalrogError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.effects import JournalCursor
@@ -104,5 +104,5 @@ def header_of(path: Path) -> Header:
     """Read the first line of a journal."""
     header = next(iter(journal.entries_of(path)), None)
     if not isinstance(header, Header):
-        raise JournalError(f"{path}: header missing or truncated; nothing can be played")
+        raise journal.without_header(path)
     return header

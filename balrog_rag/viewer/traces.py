@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from balrog_rag.contracts.data import GameSpec, Passage
-from balrog_rag.contracts.errors import JournalError
 from balrog_rag.contracts.kinds import EnvironmentKind, follow, kind_of, value_of
 from balrog_rag.episode import journal
 from balrog_rag.episode.journal import Header, Lookup, Start, Step
@@ -81,7 +80,7 @@ def read_trace(path: Path, names: dict[str, int]) -> EpisodeTrace:
         elif reader is not None:
             reader.take(entry)
     if reader is None:
-        raise JournalError(f"{path}: header missing or truncated; nothing can be played")
+        raise journal.without_header(path)
     return reader.trace()
 
 
