@@ -3,13 +3,15 @@
 import argparse
 import re
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from balrog_rag.cli.command_line import file_to_write, made_folder
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.util.files import replacing
+from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 TRAINING = ("sft", "preference", "chat")
@@ -73,50 +75,78 @@ def _out(options: argparse.Namespace, stack: ExitStack) -> BinaryIO:
 
 def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
     from balrog_rag.episode.journal import exists
-    from balrog_rag.export.run_export import EVAL, OF_EPISODES, Credits, write_episode, write_runs
-    from balrog_rag.results.run_folder import journals, one_journal
+    from balrog_rag.export.run_export import OF_EPISODES, Credits, write_episode, write_runs
+    from balrog_rag.results.run_folder import one_journal
 
+    _refuse_training_flags(options)
+    place, kind, out = options.journal, options.to, options.out
+    if not exists(place):
+        raise RunFolderError(f"{place}: no such file or folder")
+    if kind in OF_EPISODES and _to_one_file(place, out):
+        write_episode(one_journal(place), kind, _out(options, stack), options.prompts)
+        return 0
+    if out is None:
+        raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
+    credits = Credits(options.organization, options.relationship, _dataset(options))
+    stack.enter_context(_place_of_runs(place, kind, out))
+    for path in write_runs(place, kind, out, credits, options.prompts, note=_note):
+        print(path)
+    return 0
+
+
+def _refuse_training_flags(options: argparse.Namespace) -> None:
     if options.overrides:
         raise ConfigError(f"{options.overrides[0]}: overrides need training data; add e.g. --to sft")
-    filtered = options.outcome or options.min_progression or options.until_progress or options.duplicates
-    if filtered:
+    if options.outcome or options.min_progression or options.until_progress or options.duplicates:
         raise ConfigError(
             "--outcome, --min-progression, --until-progress and --duplicates need training data; "
             "add e.g. --to sft"
         )
-    place, kind = options.journal, options.to
-    if not exists(place):
-        raise RunFolderError(f"{place}: no such file or folder")
-    found = len(journals(place)) if place.is_dir() else 1
-    one = not place.is_dir() or (found == 1 and not _is_folder(options.out))
-    if kind in OF_EPISODES and (one or (options.out is None and not found)):
-        write_episode(one_journal(place), kind, _out(options, stack), options.prompts)
-        return 0
-    if options.out is None:
-        raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
-    if kind == "inspect" and not place.is_dir() and options.out.suffix == EVAL and not options.out.is_dir():
-        file_to_write("--out", options.out)
-        print(*write_runs(place, kind, options.out, Credits()))
-        return 0
-    if options.out.exists() and not options.out.is_dir():
-        raise ConfigError(f"--out {options.out}: is a file; --to {kind} needs a folder")
-    if kind == "hf-results" and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.dataset or ""):
-        given = f"--dataset {options.dataset}" if options.dataset else "--dataset: missing"
-        raise ConfigError(f"{given}; --to hf-results needs a dataset repository ORG/NAME")
-    new = not options.out.exists()
-    made_folder("--out", options.out)
-    credits = Credits(options.organization, options.relationship, options.dataset or "")
+
+
+def _to_one_file(place: Path, out: Path | None) -> bool:
+    """Whether a format of episodes becomes one file (or standard output) instead of one per journal."""
+    from balrog_rag.results.run_folder import journals
+
+    if not place.is_dir():
+        return True
+    found = len(journals(place))
+    if out is None:
+        return found <= 1
+    return found == 1 and not out.is_dir() and bool(out.suffix)
+
+
+def _dataset(options: argparse.Namespace) -> str:
+    """The dataset repository, which one format must have."""
+    given: str = options.dataset or ""
+    if options.to == "hf-results" and not re.fullmatch(r"[\w.-]+/[\w.-]+", given):
+        said = f"--dataset {given}" if given else "--dataset: missing"
+        raise ConfigError(f"{said}; --to hf-results needs a dataset repository ORG/NAME")
+    return given
+
+
+@contextmanager
+def _place_of_runs(place: Path, kind: str, out: Path) -> Iterator[None]:
+    """Make the folder of several files, and remove it if none came; one journal's log may be named itself."""
+    from balrog_rag.export.run_export import EVAL
+
+    if kind == "inspect" and not place.is_dir() and out.suffix == EVAL and not out.is_dir():
+        file_to_write("--out", out)
+        yield
+        return
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"--out {out}: is a file; --to {kind} needs a folder")
+    new = not out.exists()
+    made_folder("--out", out)
     try:
-        for path in write_runs(place, kind, options.out, credits, options.prompts):
-            print(path)
+        yield
     finally:
-        if new and not any(options.out.iterdir()):
-            options.out.rmdir()
-    return 0
+        if new and not any(out.iterdir()):
+            out.rmdir()
 
 
-def _is_folder(out: Path | None) -> bool:
-    return out is not None and (out.is_dir() or not out.suffix)
+def _note(line: str) -> None:
+    print(terminal_safe(f"note: {line}"), file=sys.stderr)
 
 
 def _training(options: argparse.Namespace, stack: ExitStack) -> int:
@@ -137,8 +167,5 @@ def _training(options: argparse.Namespace, stack: ExitStack) -> int:
         file=sys.stderr,
     )
     if options.to == "preference" and not made.samples:
-        print(
-            "note: pairs come from games that were played several times with different progression",
-            file=sys.stderr,
-        )
+        _note("pairs come from games that were played several times with different progression")
     return 0

@@ -5,7 +5,7 @@ eee two per run, hf-results one per run, and parquet three tables.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
@@ -73,8 +73,18 @@ class Credits(msgspec.Struct, frozen=True):
     """The benchmark's dataset repository on the Hugging Face Hub."""
 
 
-def write_runs(place: Path, kind: str, out: Path, credits: Credits, prompts: bool = False) -> list[Path]:
-    """Write a journal, or everything below a run folder, a sweep, or RUN.shards; returns the files."""
+def write_runs(
+    place: Path,
+    kind: str,
+    out: Path,
+    credits: Credits,
+    prompts: bool = False,
+    note: Callable[[str], None] = lambda line: None,
+) -> list[Path]:
+    """Write a journal, or everything below a run folder, a sweep, or RUN.shards; returns the files.
+
+    `note` is told what a run's results leave out.
+    """
     found = _journals_in(place)
     if kind in OF_EPISODES:
         return list(_episode_files(place, found, kind, out, prompts))
@@ -85,12 +95,15 @@ def write_runs(place: Path, kind: str, out: Path, credits: Credits, prompts: boo
     folders = run_folders(place)
     made: list[Path] = []
     for folder in folders:
-        if kind == "eee":
-            made += _every_eval(_finished(folder), out, credits)
-            continue
-        target = out / folder.resolve().name if len(folders) > 1 else out
+        target = out / folder.resolve().name if len(folders) > 1 and kind != "eee" else out
         target.mkdir(parents=True, exist_ok=True)
-        made += _inspect(folder, target) if kind == "inspect" else [_model_card(folder, target, credits)]
+        if kind == "inspect":
+            made += _inspect(folder, target)
+            continue
+        run = _finished(folder)
+        if run.caveat:
+            note(run.caveat)
+        made += _every_eval(run, target, credits) if kind == "eee" else [_model_card(run, target, credits)]
     return made
 
 
@@ -158,10 +171,9 @@ def _finished(folder: Path) -> LoadedRun:
     return run
 
 
-def _model_card(folder: Path, out: Path, credits: Credits) -> Path:
+def _model_card(run: LoadedRun, out: Path, credits: Credits) -> Path:
     from balrog_rag.export.model_results import model_results
 
-    run = _finished(folder)
     target = out / f"{run.name}.yaml"
     with replacing(target) as file:
         file.write(msgspec.yaml.encode(model_results(run, origin(run.folders[0]).started, credits.dataset)))

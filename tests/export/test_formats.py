@@ -110,6 +110,18 @@ def test_a_sample_without_an_end_has_no_score(run: balrog_rag.Run, tmp_path: Pat
     assert "scores" not in unfinished
 
 
+def test_results_of_a_run_that_goes_on_are_noted_as_such(
+    run: balrog_rag.Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = shutil.copytree(run.folder, tmp_path / "run")
+    journal = balrog_rag.Run(cut).journal(1)
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    export(balrog_rag.Run(cut), "eee", tmp_path / "cut")
+    assert capsys.readouterr().err == "note: run: 1 episode unfinished\n"
+    export(run, "eee", tmp_path / "whole")
+    assert capsys.readouterr().err == ""
+
+
 def test_every_eval_ever_has_our_interval(run: balrog_rag.Run, tmp_path: Path) -> None:
     words = ("--organization", "A University", "--relationship", "third_party")
     assert export(run, "eee", tmp_path, *words) == []
