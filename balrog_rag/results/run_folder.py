@@ -38,7 +38,9 @@ SHARD = "shard.json"
 """The episodes of one shard of a run."""
 SWEEP = "sweep.json"
 """The file that marks a folder as a sweep's."""
-FILES = (CONFIG, FORKED, SHARD, "run.json", "summary.json", "episodes.csv", "eval.log")
+RECORDS = (CONFIG, FORKED, SHARD, "run.json", "summary.json", "episodes.csv")
+"""The files of a run folder that say what was planned and what came of it."""
+FILES = (*RECORDS, "eval.log")
 """The files of a run folder other than those of its episodes."""
 
 

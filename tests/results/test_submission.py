@@ -340,7 +340,7 @@ def test_a_proof_covers_what_was_verified_and_nothing_else(builder):
     (builder.path / "notes.txt").write_text("x")
     (builder.path / "view.html").write_text("x")
     assert verified.contents(builder.path) == before
-    for name in ("summary.json", "nle/nle_summary.json", "metadata.yaml"):
+    for name in ("summary.json", "nle/nle_summary.json", "metadata.yaml", "shard.json"):
         path = builder.path / name
         path.write_bytes((path.read_bytes() if path.exists() else b"") + b" ")
         assert verified.contents(builder.path) != before

@@ -35,16 +35,7 @@ Replay = Callable[[Path, Path], str]
 
 Returns the final digest of the journal's hash chain, or nothing for a journal without one.
 """
-ROOT_FILES = (
-    "config.json",
-    "run.json",
-    run_folder.FORKED,
-    "summary.json",
-    "episodes.csv",
-    METADATA,
-    README,
-    harness.FILE,
-)
+ROOT_FILES = (*run_folder.RECORDS, METADATA, README, harness.FILE)
 
 
 class Proof(msgspec.Struct, frozen=True):
