@@ -80,9 +80,6 @@ def _site(options: argparse.Namespace) -> int:
         except BalrogError as error:  # one unreadable folder must not keep the others from the site
             print(terminal_safe(f"left out: {error}"))
             failed += 1
-        except RecursionError:
-            print(terminal_safe(f"left out: {folder}: contains a file that is nested too deeply"))
-            failed += 1
     if not entries:
         raise ConfigError(f"--out {out}: no submission can be shown, so the site was not written")
     distinct([*entries.values()])

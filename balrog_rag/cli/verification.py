@@ -53,8 +53,6 @@ def verified_folder(path: Path, rule: "SeedRule", again: bool = True) -> Verific
         return Verification(wrong, [f"{path}: {line}" for line in violations], certificate)
     except BalrogError as error:
         return Verification([str(error)])
-    except RecursionError:
-        return Verification([f"{path}: contains a file that is nested too deeply"])
 
 
 def planned_specs(run: Path) -> "Sequence[EpisodeSpec]":

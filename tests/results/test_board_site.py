@@ -324,6 +324,34 @@ def test_a_site_ranks_by_environment_beside_published_figures(
     card = (tmp_path / "site/submissions/naive/index.html").read_text()
     for said in ("limits.steps", "Harness card", "nle 1.3", "run.seed=0, which the submitter chose"):
         assert said in card
+    assert "limits.against" not in card  # what is not limited is no condition
+    assert "<td>not set</td>" in card
+    assert "<td>null" not in card
+
+
+def test_averages_without_numbers_of_episodes_have_no_column_for_them(tmp_path: Path) -> None:
+    words = [word for word in WORDS if not word.startswith("env.tasks")]
+    tasks = f"env.tasks=[{CORRIDOR},babyai/BabyAI-MixedTrainLocal-v0/goto]"
+    run = balrog_rag.evaluate(*words, tasks, "agent=random", folder=tmp_path / "both").folder
+    assert site(tmp_path, run, "--no-verify") == 0
+    heads = {
+        part.split('"')[0]: re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", part.split('class="quoted"')[1])
+        for part in (tmp_path / "site/index.html").read_text().split('<section data-by="')[1:]
+        if 'class="quoted"' in part
+    }
+    assert heads[AVERAGE] == ["submission", "mean", "standard error", "source"]
+    assert heads["minihack"] == ["submission", "mean", "standard error", "n", "source"]
+
+
+@pytest.mark.parametrize("name", ["config.json", "shard.json", "forked.json"])
+def test_a_file_that_is_nested_too_deeply_is_one_line(
+    name: str, run: Path, played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / name).write_bytes(b'{"a":' * 100_000)
+    assert site(tmp_path, run, played / "random", "--no-verify") == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"left out: {run / name}: "), first
+    assert last.endswith("(1 submission)")
 
 
 def test_packed_journals_are_certified_as_the_files_they_were(tmp_path: Path) -> None:

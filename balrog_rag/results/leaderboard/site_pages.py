@@ -41,6 +41,8 @@ MOST_EPISODES = 2_000
 LONGEST_TEXT = 1_000
 """Characters of a text from a submission."""
 HERE = Path(__file__).parent
+_UNSET = "null"
+"""An option without a value, as configurations write it."""
 
 
 class SiteRow(msgspec.Struct):
@@ -197,7 +199,9 @@ def submission_page(entry: SiteEntry, protocol: Mapping[str, Any], title: str) -
         settings=harness.unlike(run, protocol),
         notes=notes,
         departures=departures([entry.arm] if entry.arm is not None else []),
-        conditions=conditions([run], tasks_of([run])),
+        conditions={
+            key: value for key, value in conditions([run], tasks_of([run])).items() if value != _UNSET
+        },
         versions=began.versions,
         started=began.started,
         episodes=run.episodes[:MOST_EPISODES],
@@ -239,6 +243,7 @@ def _rendered(template: str, **values: Any) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=_shown,
     )  # fmt: skip
+    environment.filters["setting"] = lambda value: "not set" if value == _UNSET else value
     environment.filters["in_words"] = in_words
     environment.filters["dollars"] = lambda value: f"{value:.3f}" if value < 1e9 else f"{value:.3g}"
     environment.filters["address"] = lambda text: quote(text, safe="/:")
