@@ -159,7 +159,7 @@ def _sorted_by_columns(parts: Sequence[StoredRows]) -> StoredEpisodes:
     return StoredEpisodes(parts, part[order], row[order])
 
 
-def rows_of(episodes: Sequence[Episode]) -> list[tuple[StoredRows, list[int]]]:
+def rows_by_part(episodes: Sequence[Episode]) -> list[tuple[StoredRows, list[int]]]:
     """The rows of stored episodes, by the part that contains them."""
     if isinstance(episodes, StoredEpisodes):
         return [(rows, row.tolist()) for rows, row, _ in by_part(episodes.parts, episodes.part, episodes.row)]

@@ -24,7 +24,7 @@ from balrog_rag.results.episodes import Calls
 from balrog_rag.results.run_folder import journal_path, recording_path
 from balrog_rag.results.runs import load
 from balrog_rag.results.stored_episodes import StoredRows
-from balrog_rag.results.stored_sequence import rows_of
+from balrog_rag.results.stored_sequence import rows_by_part
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.journal_packer import JournalPacker
 from balrog_rag.run.object_store import StoreUploads
@@ -75,7 +75,7 @@ class JournaledPlayer:
             return
         loaded = await asyncio.to_thread(load, self.run)
         planned = {spec.episode: spec for spec in specs}
-        for rows, places in rows_of(loaded.episodes):
+        for rows, places in rows_by_part(loaded.episodes):
             # In the order of their columns, which are compressed in blocks.
             for first in range(0, len(places), AT_ONCE):
                 self._report_rows(rows, places[first : first + AT_ONCE], planned, ended)
