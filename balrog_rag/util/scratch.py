@@ -15,21 +15,44 @@ from stat import S_ISDIR
 
 PREFIX = "balrog_rag-of-"
 _UNLOCKED = "balrog_rag-new-"
+MEMORY = "/dev/shm"
+"""Where Linux keeps files in memory."""
+ROOM = 1 << 30
+"""Free bytes from which files are kept there: containers have 64 MB by default, which games could fill."""
 
 
-def folder() -> str:
-    """Return this process's temporary folder, which is removed when the process ends."""
-    mine = _folder_of(os.getpid())
+def folder(top: str | None = None) -> str:
+    """Return this process's temporary folder below `top`, which is removed when the process ends.
+
+    None: where temporary files usually go.
+    """
+    top = top or tempfile.gettempdir()
+    mine = _folder_of(os.getpid(), top)
     if not os.path.isdir(mine):  # deleted from outside
         _folder_of.cache_clear()
-        mine = _folder_of(os.getpid())
+        mine = _folder_of(os.getpid(), top)
     return mine
 
 
+def quick_top(memory: str = MEMORY, room: int = ROOM) -> str:
+    """Return where small files are made quickly: in memory, unless that is small or the user chose a place.
+
+    A game of NetHack begins with seven files. Making them on a disk can take as long as the rest of a start.
+    """
+    usual = tempfile.gettempdir()
+    if os.environ.get("TMPDIR"):
+        return usual
+    try:
+        found = os.statvfs(memory)
+    except OSError:
+        return usual
+    roomy = found.f_bavail * found.f_frsize >= room
+    return memory if roomy and os.access(memory, os.R_OK | os.W_OK | os.X_OK) else usual
+
+
 @cache
-def _folder_of(process: int) -> str:
+def _folder_of(process: int, top: str) -> str:
     """Return the folder's path; a forked process must not share that of its parent."""
-    top = tempfile.gettempdir()
     remove_abandoned(top)
     made = tempfile.mkdtemp(prefix=_UNLOCKED, dir=top)
     if not _locked(made):  # a file system without locks: a folder of this name is never removed as abandoned

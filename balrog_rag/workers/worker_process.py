@@ -46,7 +46,7 @@ class WorkerProcess(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         # Games write their files to this folder, so that a killed worker leaves nothing behind;
         # if this process is killed too, the next run removes it (see util/scratch.py).
-        self._folder = tempfile.mkdtemp(prefix="worker-", dir=scratch.folder())
+        self._folder = tempfile.mkdtemp(prefix="worker-", dir=scratch.folder(scratch.quick_top()))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         ours, theirs = socket.socketpair()
         with theirs:

@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from balrog_rag.util import scratch
 from tests.run.support import game_workers, running, scripted
@@ -57,6 +60,18 @@ def test_it_goes_with_its_process(tmp_path: Path) -> None:
         assert folder.parent == tmp_path
         process.communicate("")
         assert os.listdir(tmp_path) == []
+
+
+def test_games_keep_their_files_in_memory_where_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, usual = str(tmp_path), tempfile.gettempdir()
+    assert scratch.quick_top(memory, 0) == usual  # the tests choose a place
+    monkeypatch.delenv("TMPDIR")
+    assert scratch.quick_top(memory, 0) == memory
+    assert scratch.quick_top(memory, 1 << 60) == usual
+    assert scratch.quick_top(str(tmp_path / "missing"), 0) == usual
+    assert Path(scratch.folder(memory)).parent == tmp_path
 
 
 FORKS = """
