@@ -178,8 +178,8 @@ class BaseAgent:
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""
         if self.tools is not None and self.tools.wrong:
-            return self.prompts.exact("invalid_call", why=self.tools.wrong, action=taken)
-        return self.prompts.exact("invalid", action=taken)
+            return self.prompts.repeated("invalid_call", why=self.tools.wrong, action=taken)
+        return self.prompts.repeated("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""
@@ -216,7 +216,7 @@ class Wrapper:
     def invalid_notice(self, taken: str) -> str:
         """Return the notice before the next observation after an answer without a valid action."""
         own: Callable[[str], str] | None = getattr(self.inner, "invalid_notice", None)
-        return own(taken) if own is not None else self.prompts.exact("invalid", action=taken)
+        return own(taken) if own is not None else self.prompts.repeated("invalid", action=taken)
 
     def recall(self, observation: Observation, decision: Decision) -> None:
         """Add a turn that was decided elsewhere to the memory."""

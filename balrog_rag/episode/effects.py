@@ -249,6 +249,9 @@ class JournaledLLM:
         return reply
 
 
+PURPOSES = get_args(Purpose)
+
+
 def checked_request(messages: tuple[Message, ...], purpose: Purpose, answer: AnswerFormat | None) -> Request:
     """Return the question of an agent; refused before it is paid for if its answer could not be journaled."""
     for place, message in enumerate(messages):
@@ -256,8 +259,8 @@ def checked_request(messages: tuple[Message, ...], purpose: Purpose, answer: Ans
             raise TypeError(
                 f"llm.complete(): messages[{place}] is {validation.shown(message)}; use a Message"
             )
-    if purpose not in get_args(Purpose):
-        known = ", ".join(get_args(Purpose))
+    if purpose not in PURPOSES:
+        known = ", ".join(PURPOSES)
         raise TypeError(f"llm.complete(): purpose is {validation.shown(purpose)}; use one of {known}")
     return Request(messages, purpose, answer)
 

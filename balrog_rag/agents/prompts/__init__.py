@@ -94,13 +94,17 @@ class Prompts:
 
     def fixed(self, name: str, **values: object) -> str:
         """Render once and reuse the text in all episodes, for prompts that never change within an agent."""
+        return self.repeated(name, **values).strip("\n")
+
+    def repeated(self, name: str, **values: object) -> str:
+        """Render as `exact` does, and reuse the text: for prompts whose values are often the same."""
         plain = [(key, _hashable(value)) for key, value in {**self._of_kind, **values}.items()]
         wanted = (name, self._replaced.get(name, self._own.get(name)), *plain)
         text = _fixed.get(wanted)
         if text is None:
             if len(_fixed) >= MOST_FIXED:
                 _fixed.clear()
-            text = _fixed[wanted] = self.render(name, **values)
+            text = _fixed[wanted] = self.exact(name, **values)
         return text
 
     def render(self, name: str, **values: object) -> str:
