@@ -123,6 +123,10 @@ class Collector:
                 "how": self._end.how if self._end else "",
             }
 
+    def closed(self, number: int) -> bytes | None:
+        """A packed chunk that is complete, without waiting for a step that is being added."""
+        return self._closed[number] if 0 <= number < len(self._closed) else None
+
     def chunk(self, number: int) -> bytes | None:
         """A packed chunk; the open one as far as it goes; None if it does not exist."""
         with self._lock:

@@ -21,8 +21,6 @@ MOST_AT_ONCE = 6
 """Maximum number of episodes rebuilt or followed at the same time."""
 TURN = 0.05
 """Seconds between checks whether another episode may be rebuilt."""
-YIELDING = 10
-"""Niceness of the server process: a run that is being played has priority."""
 
 
 class Library:

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import math
-import os
 import re
 import secrets
 import sys
@@ -20,7 +19,8 @@ from aiohttp.typedefs import Handler, Middleware
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util import scratch
 from balrog_rag.util.wording import many
-from balrog_rag.viewer.episode_library import YIELDING, Library
+from balrog_rag.viewer.background import in_background, yield_process
+from balrog_rag.viewer.episode_library import Library
 from balrog_rag.viewer.html_page import page, policy
 from balrog_rag.viewer.notes import NoteChange, change_notes
 
@@ -49,8 +49,8 @@ def serve(
     mark: str = "",
     tiles: bool = False,
 ) -> int:
-    """Serve until interrupted, at low priority: a run that is being played comes first."""
-    os.nice(YIELDING)
+    """Serve until interrupted; slow work has low priority."""
+    yield_process()
     library = Library(paths, mark=mark, tiles=tiles)
     token = "" if open_to_all else secrets.token_urlsafe(TOKEN_BYTES)
 
@@ -107,13 +107,13 @@ def application(library: Library, token: str) -> web.Application:
         return web.Response(body=whole, content_type="text/html", charset="utf-8")
 
     async def overview(request: web.Request) -> web.Response:
-        return _document(await asyncio.to_thread(library.overview))
+        return _document(await in_background(library.overview))
 
     async def rows(request: web.Request) -> web.Response:
-        return _document(await asyncio.to_thread(library.rows))
+        return _document(await in_background(library.rows))
 
     async def traces(request: web.Request) -> web.Response:
-        return _document(await asyncio.to_thread(library.traces))
+        return _document(await in_background(library.traces))
 
     async def head(request: web.Request) -> web.Response:
         place, steps = int(request.match_info["place"]), request.query.get("steps", "")

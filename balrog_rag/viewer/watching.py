@@ -9,6 +9,7 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.packs import find
+from balrog_rag.viewer.background import in_background, yield_thread
 from balrog_rag.viewer.first_look import FAR, first_look
 from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import ListedEpisode
@@ -101,14 +102,15 @@ class WatchedEpisode:
             self._news = False
             waits = {"steps": self._count, "settled": False, "done": False, "waiting": True}
             return waits | ({"look": self._look} if self._look else {})
-        head = await asyncio.to_thread(rebuilt.head)
+        head = await in_background(rebuilt.head)
         return head | {"done": head["done"] and not self._gave_up}
 
     async def chunk(self, number: int) -> bytes | None:
         """A chunk once it is complete, or as far as recorded; None if the episode has no such chunk."""
         rebuilt = self.rebuilt
         await self._until(lambda: rebuilt.settled or number < rebuilt.collector.chunks - 1)
-        return await asyncio.to_thread(rebuilt.collector.chunk, number)
+        closed = rebuilt.collector.closed(number)
+        return closed or await in_background(lambda: rebuilt.collector.chunk(number))
 
     @property
     def _count(self) -> int:
@@ -121,6 +123,7 @@ class WatchedEpisode:
             await asyncio.sleep(PAUSE)
 
     def _work(self) -> None:
+        yield_thread()
         if self._first:
             self._look = first_look(self._path, self._first, lambda: self._stopped)
             self._news = self._look is not None

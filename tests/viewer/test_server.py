@@ -1,6 +1,7 @@
 """The served page: loopback and its own page only, the same documents as a file, live episodes, notes."""
 
 import asyncio
+import os
 import re
 import shutil
 import socket
@@ -19,6 +20,7 @@ import pytest
 
 from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
+from balrog_rag.viewer.background import BY_THREAD, YIELDING
 from balrog_rag.viewer.episode_library import MEMORY, MOST_AT_ONCE, Library
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
@@ -97,6 +99,29 @@ def test_only_an_address_with_the_token_is_answered(run: Path) -> None:
             assert (await ask("/"))[0] == (await ask("/data/run"))[0] == 200
 
     asyncio.run(asked())
+
+
+@pytest.mark.skipif(not BY_THREAD, reason="threads have no priority of their own on this system")
+def test_slow_work_yields_and_answers_do_not(run: Path) -> None:
+    """A page beside a run that is being played is answered at once; its episodes are rebuilt meanwhile."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "balrog_rag", "view", str(run), "--no-browser"],
+        env=CLEAN, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" on ")[1].split()[0]
+        for path in ("data/run", "data/0/head"):
+            with urlopen(address + path, timeout=PATIENCE) as answer:
+                assert answer.status == 200
+        tasks = Path(f"/proc/{process.pid}/task").iterdir()
+        nice = {int(task.name): os.getpriority(os.PRIO_PROCESS, int(task.name)) for task in tasks}
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert nice[process.pid] == own
+        assert min(own + YIELDING, 19) in nice.values()
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
 
 
 def test_the_printed_address_has_a_token(run: Path) -> None:

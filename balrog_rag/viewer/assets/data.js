@@ -4,8 +4,15 @@ const SERVED = document.documentElement.dataset.served === "true";
 const KEPT_CHUNKS = 400; // unpacked chunks kept in memory
 
 async function unpack(bytes) {
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(plain).text());
+  // Written to the stream directly: a Blob's bytes would make a detour through the browser's own process.
+  const stream = new DecompressionStream("deflate");
+  const writer = stream.writable.getWriter();
+  Promise.all([writer.write(bytes), writer.close()]).catch(() => {}); // the reader reports what is wrong
+  const reader = stream.readable.getReader();
+  const decoder = new TextDecoder();
+  const pieces = [];
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) pieces.push(decoder.decode(piece.value, { stream: true }));
+  return JSON.parse(pieces.join("") + decoder.decode());
 }
 
 function blockBytes(name) {
