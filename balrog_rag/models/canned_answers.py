@@ -95,7 +95,8 @@ def read_format(texts: tuple[str, ...]) -> AnswerFormat | Purpose:
         plain = tuple(name for name in listed_actions(last) if "<" not in name and "[" not in name)
         return AnswerFormat(plain, thoughts=("observations", "reasoning", "speak"))
     if "<|ACTION|>" in last:
-        thinks = re.search(r"\b(?:think first|first think)\b", last, re.IGNORECASE) is not None
+        lowered = last.lower()  # a pattern that ignores case takes fifty times as long
+        thinks = "think first" in lowered or "first think" in lowered
         return AnswerFormat(actions, TAGGED.before, TAGGED.after, thinks)
     if "ACTION:" in last:
         return AnswerFormat(actions, LABELLED.before, "", True)

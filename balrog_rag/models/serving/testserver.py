@@ -180,8 +180,10 @@ class TestServer:
             return self._script.popleft()
         if self._over_limit():
             return "429-retry-after"
+        if not self._faults:
+            return ""
         draw = int(digest(f"fault {key}"), 16)
-        chosen = self._faults and (draw % 10_000) < self._rate * 10_000
+        chosen = (draw % 10_000) < self._rate * 10_000
         if chosen and (self._times < 0 or self.counts[key] <= self._times):
             return self._faults[draw // 10_000 % len(self._faults)]
         return ""
