@@ -2,12 +2,15 @@
 
 import asyncio
 import csv
+import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from balrog_rag.run.csv_log import COLUMNS, CsvLog
+from balrog_rag.run.csv_log import COLUMNS, ESCAPE, CsvLog, cell
 from balrog_rag.run.episode_runner import EpisodePlayer
 from balrog_rag.util.spreadsheet import harmless
 from tests.conftest import Specs
@@ -44,3 +47,10 @@ def test_a_formula_is_quoted_behind_blanks_and_in_full_width_signs(text: str) ->
 def test_what_is_harmless_stays_as_it_is() -> None:
     for text in ("search", "message:\nYou see = here.\n", "", "1 - 2"):
         assert harmless(text) == text
+
+
+@given(st.text() | st.text(f'a ,"\r\n{ESCAPE}'))
+def test_cells_are_written_as_by_pythons_own_writer(text: str) -> None:
+    written = io.StringIO(newline="")
+    csv.writer(written, escapechar=ESCAPE, quoting=csv.QUOTE_MINIMAL).writerow((0, text))
+    assert f"0,{cell(text)}\r\n" == written.getvalue()
