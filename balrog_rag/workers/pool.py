@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -27,6 +28,8 @@ GAME_MEGABYTES = 8
 """Allowance per game: more than a healthy game uses, so that many games do not look like a leak."""
 WEIGH_SECONDS = 2.0
 """Seconds between two memory checks of the workers, if there is a cap."""
+END_SECONDS = 0.1
+"""Seconds after a check before the end of a game causes another, since many games can end at once."""
 GAMES_A_WORKER = 2000
 """Games after which a worker is replaced, since each leaks a little memory."""
 START_ATTEMPTS = 3
@@ -89,7 +92,7 @@ class PooledGame:
         finally:
             self._worker.games -= 1
             self._pool.given_back(self._worker)
-        self._pool.weigh(self._worker)
+        self._pool.weigh_after_end(self._worker)
 
 
 class WorkerPool:
@@ -175,11 +178,17 @@ class WorkerPool:
         """Retire a worker that uses too much memory; kill one that keeps growing."""
         if self._memory_mb is None or self._closed:
             return
+        worker.weighed = time.monotonic()
         megabytes = worker.megabytes()
         if megabytes > 2 * self._memory_mb + GAME_MEGABYTES * worker.games:
             worker.kill(f"held {megabytes} MB, more than twice runner.worker_memory, and was killed")
         elif megabytes > self._memory_mb:
             self._retire(worker)
+
+    def weigh_after_end(self, worker: WorkerProcess) -> None:
+        """Weigh a worker of which a game has ended, unless it was weighed just now."""
+        if time.monotonic() - worker.weighed > END_SECONDS:
+            self.weigh(worker)
 
     def _retire(self, worker: WorkerProcess) -> None:
         """Give a worker no new games; it ends after its last one."""

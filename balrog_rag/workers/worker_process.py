@@ -40,6 +40,8 @@ class WorkerProcess(asyncio.Protocol):
         """Games it has now."""
         self.opened = 0
         """Games it has had in total."""
+        self.weighed = float("-inf")
+        """When its memory was last checked, by `time.monotonic`."""
         self.retiring = False
         self.was_ready = False
         self._deadline, self._lost = deadline, lost
