@@ -95,6 +95,8 @@ KEPT_FIELDS = (
 
 def _turns(message: Message, marked: bool, in_parts: bool) -> Turns:
     """Return a message as turns: one, or one for each result that it brings."""
+    if not (marked or in_parts or message.images or message.reasoning_in or message.calls or message.results):
+        return [{"role": message.role, "content": message.text}]  # nearly all, and a prompt has dozens
     if message.calls:
         return [{"role": "assistant", **_called(message)}]
     if not message.results:
