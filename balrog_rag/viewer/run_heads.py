@@ -6,6 +6,7 @@ from typing import Any
 
 from balrog_rag.results.arms import by_env, differences
 from balrog_rag.results.comparability import flat, short
+from balrog_rag.results.environment_titles import environment_title
 from balrog_rag.results.episodes import NO_MODEL, Episode
 from balrog_rag.results.scoring import interval, scores
 from balrog_rag.results.statistics.units import values
@@ -65,7 +66,7 @@ def mean_of(env: str, episodes: Sequence[Episode]) -> dict[str, Any]:
     """Mean progression and its interval, as a report computes them."""
     found = interval(episodes)
     mean = float(values(scores(episodes)).mean())
-    made = {"env": env, "n": len(episodes), "mean": round(mean, 3)}
+    made = {"env": env, "title": environment_title(env), "n": len(episodes), "mean": round(mean, 3)}
     return made | {"low": round(found.low, 3), "high": round(found.high, 3)} if found.known else made
 
 

@@ -174,6 +174,7 @@ def axes(kind: EnvironmentKind) -> dict[str, Any]:
     ]
     first = next((m.name for m in kind.scoring.measures if timeline and m.number == timeline.height), None)
     return {
+        "title": kind.title,
         "clock": timeline.clock_title if timeline else "step",
         "heights": heights,
         "first": first or "progression",

@@ -84,6 +84,7 @@ def test_every_kind_declares_what_its_map_draws() -> None:
     depth = next(each for each in found["heights"] if each["name"] == "depth")
     assert (depth["down"], depth["title"]) == (True, "dungeon level")  # a line may rise again
     assert axes(kind_of("babyai")) == {
+        "title": "BabyAI",
         "clock": "step",
         "heights": [{"name": "progression", "title": "progression", "unit": "%"}],
         "first": "progression",

@@ -6,10 +6,9 @@ from statistics import fmean, median
 
 import msgspec
 
-from balrog_rag.contracts.kinds import kind_of
-from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import Arm
 from balrog_rag.results.comparing import all_comparable
+from balrog_rag.results.environment_titles import environment_title
 from balrog_rag.results.leaderboard.board_groups import groups
 from balrog_rag.results.leaderboard.published import Reference
 from balrog_rag.results.leaderboard.ranks import Rank, ranks
@@ -67,9 +66,7 @@ def heading_of(column: str) -> str:
         return column
     if len(envs) > MOST_NAMED:
         return f"{AVERAGE_OF}{len(envs)} environments"
-    known = environments.names()
-    titles = [kind_of(env).title if env in known else env for env in envs]
-    return (AVERAGE_OF if column.startswith(AVERAGE_OF) else "") + ", ".join(titles)
+    return (AVERAGE_OF if column.startswith(AVERAGE_OF) else "") + ", ".join(map(environment_title, envs))
 
 
 MOST_NAMED = 2

@@ -11,11 +11,10 @@ from urllib.parse import quote
 import msgspec
 
 from balrog_rag import __version__
-from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import in_words
-from balrog_rag.contracts.registry import environments
 from balrog_rag.results.arms import departures, in_order
 from balrog_rag.results.comparability import conditions, tasks_of
+from balrog_rag.results.environment_titles import environment_title
 from balrog_rag.results.episodes import NO_MODEL
 from balrog_rag.results.leaderboard import harness
 from balrog_rag.results.leaderboard.board_groups import conditions_in_words
@@ -113,12 +112,8 @@ def _section(env: str, entries: Sequence[SiteEntry]) -> SiteSection:
     quoted = [_reported_row(entry, env) for entry in entries if entry.arm is None and _plays(entry, env)]
     quoted += [found for row in published().rows if (found := _published_row(row, env)) is not None]
     quoted.sort(key=lambda row: -row.mean)
-    title = "Average over environments" if env == AVERAGE else _title(env)
+    title = "Average over environments" if env == AVERAGE else environment_title(env)
     return SiteSection(env, title, [SiteTable(name, found) for name, found in groups.items()], quoted)
-
-
-def _title(env: str) -> str:
-    return kind_of(env).title if env in environments.names() else env
 
 
 def _plays(entry: SiteEntry, env: str) -> bool:
