@@ -32,6 +32,10 @@ def changed(page: Path, out: Path, **documents_: Any) -> Path:
     return out
 
 
+def clipped(action: str, most: int = 24) -> str:
+    return action if len(action) <= most else action[: most - 1].rstrip() + "\u2026"
+
+
 def point(browser: Browser, event: str, x: float, y: float) -> None:
     """Send a mouse event to the map, at a place within its picture."""
     browser.driver.execute_script(
@@ -107,7 +111,7 @@ def test_deaths_lead_to_their_last_steps(browser: Browser, page: Path, tmp_path:
     assert browser.js("document.querySelectorAll('.runmap .death').length") == 1
     cells = browser.js("[...document.querySelectorAll('.card .cell')].map((each) => each.textContent)")
     names = found["0/head"]["actions"]
-    assert cells == [names["names"][each][:14] for each in names["of"][-20:]]
+    assert cells == [clipped(names["names"][each]) for each in names["of"][-20:]]
     browser.js("document.querySelector('.card .cell').click()")
     browser.wait(f"document.querySelector('.count input') && {STEP} === '50'")
     browser.press("\ue010")  # end
@@ -129,6 +133,28 @@ def test_only_deaths_are_counted_as_deaths(browser: Browser, page: Path, tmp_pat
     assert lines == ["Deaths by cause: hunger 1", "Other ends: left the dungeon 1"]
     assert browser.js("document.querySelectorAll('.card').length") == 1
     assert browser.js("document.querySelectorAll('.runmap .death').length") == 1
+    second |= {"outcome": "died", "cause": "", "how": ""}
+    browser.open(changed(page, tmp_path / "dead.html", **found).as_uri(), "document.querySelector('.card')")
+    lines = browser.js("[...document.querySelectorAll('.causes')].map((each) => each.textContent)")
+    assert lines == ["Deaths by cause: hunger 1, unknown 1"]
+
+
+def test_measures_of_one_environment_are_shown_where_it_is_chosen(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
+    """In a list of several environments their columns would be empty but for a few rows."""
+    found = documents(page)
+    for place, row in enumerate(found["run"]["episodes"]):
+        row |= {"kind": "Some game" if place else "Other game", "measures": []}
+    found["run"]["episodes"][0]["measures"] = [["eggs found", 3, "eggs"]]
+    browser.open(changed(page, tmp_path / "kinds.html", **found).as_uri(), MAP)
+    heads = "[...document.querySelectorAll('.list thead th')].map((each) => each.textContent)"
+    assert "eggs found" not in browser.js(heads)
+    choice = "document.querySelector('[aria-label='Environment of the list']')"
+    browser.js(f"({choice}.value = 'Other game', {choice}.dispatchEvent(new Event('change')))")
+    assert "eggs found" in browser.js(heads)
+    assert browser.js("document.querySelectorAll('.list tbody tr').length") == 1
+    assert "kind=Other" in browser.js("location.hash")
 
 
 def test_order_and_filter_are_in_the_address(browser: Browser, page: Path) -> None:

@@ -1,5 +1,7 @@
 // Compare episodes side by side, synchronized by step or by game time; the first one controls the others.
 
+const CURVE_WIDTH = 300;
+
 class ComparePage {
   constructor(episodes, app) {
     this.episodes = episodes;
@@ -15,7 +17,7 @@ class ComparePage {
     this.locks = h("select", { "aria-label": "Synchronized by", onchange: () => { this.lock = this.locks.value; this.seek(this.at); } },
       h("option", { value: "step" }, "synchronized by step"), clocks ? h("option", { value: "turn" }, "synchronized by game time") : null);
     const told = this.difference === null ? this.nothingDiffers() : `First difference: step ${this.difference}`;
-    this.element = h("div", { class: "compare" },
+    this.element = h("div", { class: "compare" }, h("h1", { class: "title" }, "Side by side"),
       h("div", { class: "controls" },
         h("button", { type: "button", "aria-label": "Step back", onclick: () => this.seek(this.at - 1) }, "\u2190"),
         h("button", { type: "button", "aria-label": "Step forward", onclick: () => this.seek(this.at + 1) }, "\u2192"),
@@ -41,7 +43,7 @@ class ComparePage {
       const lines = this.episodes.map((episode, place) => thinned(named(episode, curve.name).values, episode.last, place));
       const highest = Math.max(...lines.flatMap(({ values }) => values));
       const [low, high] = curve.range && curve.name === "health" ? curve.range : curve.down ? [1, Math.max(2, highest)] : [0, highest || 1];
-      return h("figure", { class: "both" }, h("figcaption", {}, `${curve.title}: ${short(low)} to ${short(high)} ${curve.unit}`), smallChart(lines, { down: curve.down, low, high, at: this.difference, words: `${curve.title} of ${this.episodes.length} episodes over steps`, width: 300, height: 64 }));
+      return h("figure", { class: "both" }, h("figcaption", {}, `${curve.title}: ${short(low)} to ${short(high)} ${curve.unit}`), smallChart(lines, { down: curve.down, low, high, at: this.difference, words: `${curve.title} of ${this.episodes.length} episodes over steps`, now: true, width: CURVE_WIDTH, height: 64 }));
     });
     const key = this.episodes.map((episode, place) => h("li", {}, runSwatch(place), h("span", { dir: "auto" }, visible(episode.key)), place ? " (dashed)" : ""));
     return h("section", { "aria-label": "Curves" }, h("ul", { class: "chips" }, key), h("div", { class: "curves" }, drawn_));
@@ -104,9 +106,9 @@ class ComparePage {
     column.screen = h("div", { class: "screen", tabindex: "0", role: "region", "aria-label": `screen of episode ${place + 1}` });
     column.line = h("p", { class: "line" });
     column.panel = h("div", { class: "panel" });
-    const facts = [episode.row.agent, episode.row.model, episode.row.outcome && outcomeWords(episode.row.outcome)].filter(Boolean).join(" \u00b7 ");
+    const facts = [episode.row.agent, episode.row.model, episode.row.outcome && outcomeWords(episode.row.outcome), typeof episode.row.progression === "number" ? `${episode.row.progression.toFixed(2)} %` : ""].filter(Boolean).join(" \u00b7 ");
     column.element = h("section", { class: "column", "aria-label": `episode ${place + 1}` },
-      h("h2", {}, h("a", { href: "#" + this.app.hash({ episode: episode.key }), dir: "auto" }, episode.key)), h("p", { class: "soft", dir: "auto" }, facts),
+      h("h2", {}, runSwatch(place), h("a", { href: "#" + this.app.hash({ episode: episode.key }), dir: "auto" }, breakable(episode.key))), h("p", { class: "soft", dir: "auto" }, facts),
       column.screen, column.line, column.panel);
     return column;
   }
@@ -128,6 +130,8 @@ class ComparePage {
     this.at = at;
     this.range.value = this.number.value = at;
     this.locks.value = this.lock;
+    const now = chartPlace(at, this.last, CURVE_WIDTH);
+    for (const line of this.element.querySelectorAll(".small .now")) for (const end of ["x1", "x2"]) line.setAttribute(end, now);
     this.app.rememberCompared(this);
     await Promise.all(this.columns.map((column) => this.show(column, at)));
   }

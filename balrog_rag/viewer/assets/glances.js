@@ -41,15 +41,20 @@ function drawPair(traces, pair, rows) {
   return smallChart(lines, { down: axis.down, low: axis.low || 0, at: pair.step, words: `${axis.title} of both over steps` });
 }
 
+// Where a step is in a small chart.
+function chartPlace(step, longest, width) {
+  return ((Math.min(step, longest) / Math.max(1, longest)) * (width - 4) + 2).toFixed(1);
+}
+
 // Two or more curves on one axis, with an upright line where they part.
-function smallChart(lines, { down, low, high, at, words, width = 220, height = 56 }) {
+function smallChart(lines, { down, low, high, at, now, words, width = 220, height = 56 }) {
   const longest = Math.max(1, ...lines.map((line) => line.at[line.at.length - 1]));
   const top = high || Math.max(low + 1, ...lines.map((line) => line.values.reduce((most, value) => Math.max(most, value), 0)));
-  const x = (step) => ((step / longest) * (width - 4) + 2).toFixed(1);
+  const x = (step) => chartPlace(step, longest, width);
   const y = (value) => { const share = (value - low) / (top - low); return (3 + (down ? share : 1 - share) * (height - 6)).toFixed(1); };
   const paths = lines.map((line, place) => drawn("path", { class: `run${line.colour} ${place ? "second" : "first"}`, d: line.values.map((value, each) => (each ? `H${x(line.at[each])}V${y(value)}` : `M${x(line.at[0])} ${y(value)}`)).join("") }));
   return drawn("svg", { class: "small drawn", width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": words },
-    drawn("line", { class: "grid", x1: 0, x2: width, y1: down ? 2 : height - 2, y2: down ? 2 : height - 2 }), at === null || at === undefined ? null : drawn("line", { class: "parting", x1: x(at), x2: x(at), y1: 0, y2: height }), paths);
+    drawn("line", { class: "grid", x1: 0, x2: width, y1: down ? 2 : height - 2, y2: down ? 2 : height - 2 }), at === null || at === undefined ? null : drawn("line", { class: "parting", x1: x(at), x2: x(at), y1: 0, y2: height }), now ? drawn("line", { class: "now", x1: x(0), x2: x(0), y1: 0, y2: height }) : null, paths);
 }
 
 // Cards of deaths by cause, each with the last steps; the passages that prevent such a death are beside it.
@@ -78,10 +83,10 @@ function drawCard(app, trace, row) {
   const steps = trace ? trace.last.map((action, each) => ({ action, at: row.steps - trace.last.length + each })) : [];
   const cells = steps.map(({ action, at }) => {
     const health = healthAt(trace, at);
-    const cell = h("a", { href: "#" + app.hash({ episode: row.key, step: at }), class: `cell ${health > 66 ? "well" : health > 33 ? "hurt" : "dying"}`, title: `step ${at}: ${visible(action)}, health ${Math.round(health)} %` }, visible(action).slice(0, 14));
+    const cell = h("a", { href: "#" + app.hash({ episode: row.key, step: at }), class: `cell ${health > 66 ? "well" : health > 33 ? "hurt" : "dying"}`, title: `step ${at}: ${visible(action)}, health ${Math.round(health)} %` }, clipped(visible(action), 24));
     return cell;
   });
-  return h("li", { class: "card" }, h("p", {}, h("a", { href: "#" + app.hash({ episode: row.key, step: row.steps }), dir: "auto" }, visible(row.key))), h("p", { dir: "auto" }, visible(row.how || row.outcome)),
+  return h("li", { class: "card" }, h("p", {}, h("a", { href: "#" + app.hash({ episode: row.key, step: row.steps }), dir: "auto" }, breakable(row.key))), row.how ? h("p", { dir: "auto" }, visible(row.how)) : null,
     h("p", { class: "soft" }, `${row.progression.toFixed(2)} %, ${plural(row.steps, "step")}`), h("p", { class: "strip" }, cells));
 }
 

@@ -51,10 +51,10 @@ class App {
   }
 
   // An episode keeps its index, but its row may have changed.
-  grown({ title, episodes }) {
+  grown({ title, episodes, heads }) {
     if (JSON.stringify(episodes) === JSON.stringify(this.run.episodes)) return;
     const known = [...this.episodes.values()];
-    Object.assign(this.run, { title, episodes });
+    Object.assign(this.run, { title, episodes, heads });
     this.episodes = new Map(episodes.map((row, place) => [row.key, Object.assign(known[place] || new Episode(place, row), { row, key: row.key })]));
     this.entitle();
     if (this.page) this.page.grown();

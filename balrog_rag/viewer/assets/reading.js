@@ -2,7 +2,7 @@
 
 const PURPOSES = { act: "action", query: "query", summary: "summary", rerank: "reranking", search: "search", other: "other" };
 const READ = { strict: "matched exactly", lenient: "matched leniently", none: "without a valid action" };
-const LOOKUPS = { fresh: "from a new look-up", reused: "reused from an earlier look-up", kept: "kept from an earlier step" };
+const LOOKUPS = { fresh: "from a new look-up", reused: "reused from an earlier look-up", kept: "kept from an earlier step", "no label": "none: the model named no query", "no query": "none: the query was empty", "no passages": "none found", "too long": "not shown: their summary was too long", "no summary": "not shown: their summary was empty" };
 
 const OUTCOMES = {
   steps: "The limit on steps or key presses was reached.", no_progress: "Too many key presses passed without game time.", failed: "The task was not completed.",

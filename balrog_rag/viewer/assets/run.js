@@ -12,8 +12,10 @@ class RunPage {
     this.app = app;
     this.sort = null;
     this.down = true;
+    this.kind = ""; // the kind of game that is listed; empty: all
     this.chosen = new Set();
     this.filter = h("input", { type: "search", placeholder: "Filter: words, or progression>5 & outcome:died", "aria-label": "Filter the list", oninput: () => { this.drawList(); this.remember(); } });
+    this.kinds = h("select", { "aria-label": "Environment of the list", onchange: () => { this.kind = this.kinds.value; this.drawList(); this.remember(); } });
     this.list = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Episodes" });
     this.compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = "#" + this.app.compared([...this.chosen]); } }, "Compare side by side");
     this.said = h("p", { class: "soft", role: "status" });
@@ -22,7 +24,7 @@ class RunPage {
     this.below = h("div", {});
     this.element = h("div", { class: "run" }, h("h1", { class: "title", dir: "auto" }, visible(app.run.title)), this.said,
       this.ways = h("nav", { class: "ways", "aria-label": "On this page" }), this.heads, this.glance,
-      this.part("Episodes", h("div", { class: "bar" }, this.filter, this.compare), this.list), this.below, this.retrieval());
+      this.part("Episodes", h("div", { class: "bar" }, this.filter, this.kinds, this.compare), this.list), this.below, this.retrieval());
     this.restore(wanted);
     this.grown();
     this.drawWays();
@@ -44,10 +46,11 @@ class RunPage {
     this.sort = wanted.get("sort");
     this.down = wanted.get("up") === null;
     this.filter.value = wanted.get("filter") || "";
+    this.kind = wanted.get("kind") || "";
   }
 
   remember() {
-    const values = { filter: this.filter.value || null, sort: this.sort, up: this.sort && !this.down ? 1 : null };
+    const values = { filter: this.filter.value || null, kind: this.kind || null, sort: this.sort, up: this.sort && !this.down ? 1 : null };
     this.app.listed = this.app.hash(values);
     if (this.app.page === this) history.replaceState(null, "", "#" + this.app.listed);
   }
@@ -99,37 +102,51 @@ class RunPage {
     return said.filter(Boolean).join(", ");
   }
 
-  get columns() {
-    const rows = this.app.run.episodes;
+  // The columns that these rows fill; what only some kinds of game count appears once such a kind is chosen.
+  columns(rows) {
     const measures = [...new Set(rows.flatMap((row) => (row.measures || []).map(([title]) => title)))].slice(0, 5);
     const figure = (name) => (row) => (OF_MODELS.has(name) && name !== "seconds" && !row.model ? null : row[name]);
     const made = [
-      ["episode", (row) => row.key, true], ...(rows.every((row) => row.run && row.key.startsWith(`${row.run}:`)) ? [] : [["run", figure("run"), true]]), ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
-      ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true, (value, row) => [value, row.how ? h("div", { class: "soft" }, row.how) : null]],
+      ["episode", (row) => row.key, true], ...(this.app.run.episodes.every((row) => row.run && row.key.startsWith(`${row.run}:`)) ? [] : [["run", figure("run"), true]]),
       ["progression", figure("progression"), false, (value) => value.toFixed(2) + " %"],
+      ["outcome", (row) => (row.state === "ended" ? outcomeWords(row.outcome) : row.doing || row.state), true, (value, row) => [value, row.how ? h("div", { class: "soft" }, row.how) : null]],
+      ["player", (row) => [row.agent, row.model].filter(Boolean).join(" / "), true],
       ["steps", figure("steps")], ["invalid", figure("invalid")], ["tokens", figure("tokens"), false, short],
       ["dollars", figure("dollars"), false, (value, row) => dollars(value, row.unpriced)], ["seconds", figure("seconds"), false, (value) => value.toFixed(0)],
       ...measures.map((title) => [title, (row) => measureOf(row, title)[1], false, (value, row) => (measureOf(row, title)[2] === "points" ? value.toFixed(2) : count(value))]),
     ];
     const worth = ([name, value]) => {
       const said = new Set(rows.map(value).filter((each) => each != null && each !== "" && !(OF_MODELS.has(name) && each < (name === "seconds" ? 0.5 : 1e-9))));
+      if (measures.includes(name) && 2 * rows.filter((row) => measureOf(row, name).length).length < rows.length) return false;
       return name === "episode" || said.size > (name === "run" || name === "player" ? 1 : 0);
     };
     return made.filter(worth);
   }
 
-  rows() {
+  kept() {
     const wanted = this.filter.value.trim() ? parseExpression(this.filter.value) : null;
-    const kept = this.app.run.episodes.filter((row) => !wanted || rowMatches(wanted, row, this.app.notes.labels(row.key)));
-    const column = this.columns.find(([name]) => name === this.sort);
+    return this.app.run.episodes.filter((row) => (!this.kind || row.kind === this.kind) && (!wanted || rowMatches(wanted, row, this.app.notes.labels(row.key))));
+  }
+
+  sorted(kept, columns) {
+    const column = columns.find(([name]) => name === this.sort);
     if (!column) return kept;
     const order = (a, b) => (a == null) - (b == null) || (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
     return kept.sort((a, b) => order(column[1](a), column[1](b)) * (this.down ? -1 : 1));
   }
 
+  drawKinds() {
+    const kinds = [...new Set(this.app.run.episodes.map((row) => row.kind).filter(Boolean))];
+    this.kinds.hidden = kinds.length < 2;
+    if (this.kinds.options.length === kinds.length + 1) return;
+    fill(this.kinds, [["", "all environments"], ...kinds.map((kind) => [kind, kind])].map(([value, words]) => h("option", { value, selected: value === this.kind }, words)));
+  }
+
   drawList() {
-    const columns = this.columns;
-    const rows = (this.app.order = this.rows());
+    this.drawKinds();
+    const kept = this.kept();
+    const columns = this.columns(kept);
+    const rows = (this.app.order = this.sorted(kept, columns));
     const heads = columns.map(([name, , words]) => h("th", { scope: "col", class: words ? "words" : "", "aria-sort": this.sort === name ? (this.down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", "data-of": `sort ${name}`, onclick: () => this.sortBy(name) }, name, this.sort === name ? (this.down ? " \u25be" : " \u25b4") : "")));
     const body = rows.slice(0, SHOWN_ROWS).map((row) => h("tr", {}, columns.map(([name, value, words, told]) => {
@@ -154,7 +171,7 @@ class RunPage {
 
   link(row) {
     if (row.state === "damaged") return h("span", { dir: "auto" }, visible(row.key));
-    return h("a", { href: "#" + this.app.hash({ episode: row.key }), dir: "auto", "data-of": `way ${row.key}` }, visible(row.key));
+    return h("a", { href: "#" + this.app.hash({ episode: row.key }), dir: "auto", "data-of": `way ${row.key}` }, breakable(row.key));
   }
 
   sortBy(name) {

@@ -36,8 +36,8 @@ function drawHead(name, rows, notes, head, place) {
   const outcomes = counted(rows.map((row) => (row.state === "ended" ? row.outcome : row.state)));
   return h("section", { class: "head", "aria-label": name || "episodes" },
     place === null ? null : h("h2", { dir: "auto" }, runSwatch(place), visible(name || "episodes")),
-    h("div", { class: means.length > 1 ? "means" : "" }, means.map((mean) => drawMean(mean, means.length > 1))),
-    outcomeBar(outcomes, rows.length), drawTotals(rows, notes), drawSettings(head));
+    h("div", { class: means.length > 1 ? "means" : "" }, means.length > 1 ? h("p", { class: "mean soft" }, h("span", {}, "Mean progression"), h("span", {}, " 95 % CI")) : null, means.map((mean) => drawMean(mean, means.length > 1))),
+    outcomeBar(outcomes), drawTotals(rows, notes), drawSettings(head));
 }
 
 function runSwatch(place) {
@@ -48,26 +48,31 @@ function runSwatch(place) {
 function drawMean(mean, several) {
   const known = mean.low !== undefined && mean.low !== null;
   const said = known ? ` ${mean.low.toFixed(2)} to ${mean.high.toFixed(2)} (95 % CI)` : mean.partial ? " of ended episodes; no interval while the run is incomplete" : mean.n > 1 ? " (all alike)" : "";
-  return h("p", { class: "mean" }, several ? h("span", { class: "soft" }, `${visible(mean.env)} `) : null,
-    h("strong", {}, `${mean.mean.toFixed(2)} %`), h("span", { class: "soft" }, `${said}, n = ${count(mean.n)}`));
+  if (several) return h("p", { class: "mean" }, h("span", { class: "soft" }, `${visible(mean.title)} `), h("strong", {}, `${mean.mean.toFixed(2)} %`), h("span", { class: "soft" }, known ? ` ${mean.low.toFixed(2)}\u2013${mean.high.toFixed(2)}` : said || " "), h("span", { class: "soft" }, ` n = ${count(mean.n)}`));
+  return h("p", { class: "mean" }, h("strong", {}, `${mean.mean.toFixed(2)} %`), h("span", { class: "soft" }, `${said}, `, h("span", { class: "whole" }, `n = ${count(mean.n)}`)));
 }
 
-function outcomeBar(outcomes, all) {
-  const bar = h("div", { class: "outcomes", role: "img", "aria-label": outcomes.map(([name, number]) => `${outcomeWords(name)} ${number}`).join(", ") },
-    outcomes.map(([name, number]) => {
-      const part = h("span", { class: OUTCOME_LOOKS[name] || "plain", title: `${outcomeWords(name)}: ${number}` }, number / all > 0.12 ? `${outcomeWords(name)} ${number}` : "");
+function outcomeBar(outcomes) {
+  const words = outcomes.map(([name, number]) => `${outcomeWords(name)} ${count(number)}`);
+  const bar = h("div", { class: "outcomes", role: "img", "aria-label": words.join(", ") },
+    outcomes.map(([name, number], place) => {
+      const part = h("span", { class: OUTCOME_LOOKS[name] || "plain", title: words[place] });
       part.style.flexGrow = number;
       return part;
     }));
-  return bar;
+  return [bar, h("p", { class: "ends", "aria-hidden": "true" }, outcomes.map(([name], place) => h("span", { class: OUTCOME_LOOKS[name] || "plain" }, words[place])))];
 }
 
 function drawTotals(rows, notes) {
   const ended = rows.filter((row) => row.steps !== undefined && row.steps !== null);
   const asked = ended.filter((row) => row.tokens);
   const unpriced = sumOf(ended, "unpriced");
-  const causes = (rows) => counted(rows.map((row) => row.cause)).map(([cause, number]) => `${visible(cause)} ${number}`).join(", ");
-  const lines = [["Deaths by cause", causes(ended.filter(isDeath))], ["Other ends", causes(ended.filter((row) => !isDeath(row)))]];
+  const causes = (rows) => counted(rows.map((row) => row.cause)).map(([cause, number]) => `${visible(cause)} ${number}`);
+  const dead = ended.filter(isDeath);
+  const unknown = dead.filter((row) => !row.cause).length;
+  const deaths = causes(dead);
+  if (deaths.length && unknown) deaths.push(`unknown ${unknown}`);
+  const lines = [["Deaths by cause", deaths.join(", ")], ["Other ends", causes(ended.filter((row) => !isDeath(row))).join(", ")]];
   const facts = [
     [plural(rows.length, "episode"), null],
     [`${count(sumOf(ended, "steps"))} steps`, null],

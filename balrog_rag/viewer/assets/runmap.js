@@ -2,7 +2,7 @@
 
 const RUN_COLOURS = 6;
 const MAP_HEIGHT = 340;
-const MAP_EDGE = { left: 44, right: 16, top: 14, bottom: 34 };
+const MAP_EDGE = { left: 44, right: 16, top: 28, bottom: 34 };
 const THICKNESS = [[0.34, 0.8], [0.67, 1.7], [Infinity, 3]]; // health up to this share, and the width of the line
 const MOST_LABELS = 40;
 
@@ -48,7 +48,7 @@ class RunMap {
       values.map(([value, words]) => h("option", { value, selected: value === chosen }, words))));
     const { heights, clock } = this.axes;
     fill(this.controls,
-      select("Environment", this.choices.map((env) => [env, env]), this.env, (value) => { this.env = value; this.height = null; }),
+      select("Environment", this.choices.map((env) => [env, visible(this.traces.axes[env].title)]), this.env, (value) => { this.env = value; this.height = null; }),
       select("Height", heights.map((each) => [each.name, each.title]), this.axis.name, (value) => { this.height = value; }),
       select("Time", clock === "step" ? [] : [["clock", clock], ["step", "step"]], this.clocked ? "clock" : "step", (value) => { this.clocked = value === "clock"; }));
   }
@@ -107,7 +107,7 @@ class RunMap {
       const y = this.y(value);
       made.push(drawn("line", { class: "grid", x1: MAP_EDGE.left, x2: width - MAP_EDGE.right, y1: y, y2: y }), text(MAP_EDGE.left - 6, y + 4, short(value) + (this.axis.unit === "%" ? " %" : ""), "end"));
     }
-    made.push(text(width - MAP_EDGE.right, MAP_HEIGHT - 4, this.clocked ? this.axes.clock : "step", "end"));
+    made.push(text(8, 14, this.axis.title, "start"), text(width - MAP_EDGE.right, MAP_HEIGHT - 4, this.clocked ? this.axes.clock : "step", "end"));
     return made;
   }
 

@@ -221,7 +221,7 @@ class SearchPage {
     this.drawn = 0;
     this.results = h("div", { class: "results" });
     const kinds = Object.entries(KINDS).map(([kind, words]) => h("label", {}, h("input", { type: "checkbox", checked: true, onchange: (event) => { if (event.target.checked) this.kinds.add(kind); else this.kinds.delete(kind); this.draw(); } }), ` ${words}`));
-    this.element = h("div", { class: "search" }, h("div", { class: "bar" }, this.input, kinds), h("details", { class: "soft" }, h("summary", {}, "Search language"), h("p", {}, LANGUAGE)), this.note, this.left, this.results);
+    this.element = h("div", { class: "search" }, h("h1", { class: "title" }, "Search"), h("div", { class: "bar" }, this.input, kinds), h("details", { class: "soft" }, h("summary", {}, "Search language"), h("p", {}, LANGUAGE)), this.note, this.left, this.results);
   }
 
   async open(words) {
@@ -270,7 +270,7 @@ class SearchPage {
   byEpisode(groups, steps) {
     const parts = new Map();
     for (const group of groups) parts.set(group.episode, [...(parts.get(group.episode) || []), h("li", {}, this.group(group))]);
-    return [...parts].map(([episode, places]) => h("section", {}, this.app.single ? null : h("h2", { dir: "auto" }, visible(episode.key),
+    return [...parts].map(([episode, places]) => h("section", {}, this.app.single ? null : h("h2", { dir: "auto" }, h("a", { href: "#" + this.app.hash({ episode: episode.key }) }, breakable(episode.key)),
       h("span", { class: "soft" }, ` ${plural(steps.filter((step) => step.episode === episode).length, "step")}`)), h("ol", {}, places)));
   }
 
@@ -296,8 +296,8 @@ class SearchPage {
     const { text, from, length } = step;
     if (text === undefined) return h("p", { class: "soft", dir: "auto" }, "action ", visible(step.episode.action(step.at)));
     const [before, behind] = around(step);
-    return h("p", { class: "found" }, h("span", { class: "hit", dir: "auto" }, from > AROUND ? "\u2026" : "", visible(before), h("mark", {}, visible(text.slice(from, from + length))), visible(behind)),
-      h("span", { class: "soft" }, [...step.kinds].map((kind) => KINDS[kind]).join(", ")));
+    return h("p", { class: "found" }, h("span", { class: "hit", dir: "auto" }, from > AROUND ? "\u2026 " : "", visible(before), h("mark", {}, visible(text.slice(from, from + length))), visible(behind), from + length + AROUND < text.length ? " \u2026" : ""),
+      h("span", { class: "soft" }, "in ", [...step.kinds].map((kind) => KINDS[kind]).join(", ")));
   }
 
   key() { return false; }
@@ -312,7 +312,9 @@ const NEAR = 3; // steps between hits that are one place
 // The text before and after a hit, as it is shown.
 function around({ text, from, length }) {
   const shown = (start, end) => text.slice(start, end).replace(/\s+/g, " ");
-  return [shown(Math.max(0, from - AROUND), from), shown(from + length, from + length + AROUND)];
+  const [start, end] = [Math.max(0, from - AROUND), from + length + AROUND];
+  const [before, behind] = [shown(start, from), shown(from + length, end)];
+  return [start ? before.replace(/^\S{1,20} /, "") : before, end < text.length ? behind.replace(/ \S{1,20}$/, "") : behind]; // words that are cut off are left out
 }
 
 // Hits of one episode that look the same, or whose steps are neighbours.

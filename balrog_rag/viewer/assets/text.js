@@ -75,6 +75,15 @@ function address(url, words) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer", dir: "auto" }, visible(words || url));
 }
 
+// A name that breaks after its separators instead of within a word.
+function breakable(name) {
+  return visible(name).split(/(?<=[/:_-])/).map((piece, place) => (place ? [h("wbr", {}), piece] : piece));
+}
+
+function clipped(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1).trimEnd()}\u2026` : text;
+}
+
 function count(number) {
   return Number(number).toLocaleString("en-US");
 }
@@ -88,7 +97,8 @@ function short(number) {
 
 function dollars(amount, unknown) {
   if (amount === null || amount === undefined) return "unknown";
-  return "$" + amount.toFixed(amount !== 0 && amount < 0.01 ? 6 : 4) + (unknown ? "+?" : "");
+  if (amount === 0) return "$0" + (unknown ? "+?" : "");
+  return "$" + amount.toFixed(amount < 0.01 ? 6 : 4) + (unknown ? "+?" : "");
 }
 
 function seconds(amount) {
