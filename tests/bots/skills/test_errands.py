@@ -132,6 +132,40 @@ def test_a_cursed_mattock_leaves_no_hand_to_write_with_and_a_shield_comes_off_fo
         assert player.cursed_hands
 
 
+def test_with_a_cursed_weapon_in_hand_a_pick_axe_is_no_tool():
+    cursed, tool = "OBJECT:(')',\"mace\"),(5,2),cursed,0\n", "OBJECT:('(',\"pick-axe\"),(4,2),uncursed,0\n"
+    with made(ROOM + cursed + tool, character="val-dwa-law-fem") as game:
+        player = game.player
+        game.run(take, "mace")
+        game.run(take, "pick-axe")
+        game.run(gear.wield, player.world.item("mace"))
+        assert gear.digger(player)
+        game.run(digging.dig_down, moving.never)
+        assert (player.welded, player.cursed_hands) == (True, False)  # a god would not free one hand
+        assert gear.digger(player) is None
+
+
+@pytest.mark.parametrize(
+    ("held", "found", "taken"),
+    [
+        ("a +1 long sword (weapon in hand)", "a mace", False),
+        ("a +0 dagger (weapon in hand)", "a long sword", False),
+        ("a +0 dagger (weapon in hand)", "an uncursed long sword", True),
+        ("a +0 dagger (weapon in hand)", "a +0 long sword", True),
+        ("a +0 dagger (weapon in hand)", "a two-handed sword", True),
+        ("an apple", "a dagger", False),  # hardly better than fists
+        ("an apple", "an axe", False),
+        ("an apple", "a battle-axe", True),
+    ],
+)
+def test_what_may_be_cursed_is_wielded_only_if_it_is_much_better(held, found, taken):
+    with made(ROOM, character="tou-hum-neu-fem") as game:
+        game.player.world.items = [read_item("a", held), read_item("b", found)]
+        best = gear.best_weapon(game.player)
+        assert (best is not None and best.letter == "b") == taken
+        assert not gear.unarmed(game.player)  # it is carried, so that no more weapons are collected
+
+
 def test_a_peaceful_creature_that_strikes_is_looked_at_again():
     with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),hostile\n") as game:
         (hobbit,) = game.player.world.monsters

@@ -124,7 +124,7 @@ def equip(game: PlanGame) -> Skill:
             break
         yield from gear.wear(player, armor)
         done.append(f"put on {armor.name}")
-    best = gear.best_weapon(player)
+    best = gear.best_weapon(player, risk=0)
     if best is not None and not best.wielded:
         yield from gear.wield(player, best)
         done.append(f"wielded {best.name}")

@@ -72,8 +72,10 @@ def digs(text: str) -> bool:
 def digger(player: Player) -> Item | None:
     """Our digging tool."""
     tool = player.world.item(*DIGGERS)
+    if tool is None or (player.welded and not tool.wielded):
+        return None
     stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > TUNING.shield_tries
-    return None if tool and stuck and _two_handed(tool) and shield(player) else tool
+    return None if stuck and _two_handed(tool) and shield(player) else tool
 
 
 def shield(player: Player) -> Item | None:
@@ -238,29 +240,42 @@ def wear(player: Player, item: Item) -> Skill:
     return Told.WORE
 
 
-def best_weapon(player: Player) -> Item | None:
-    """The carried weapon that hits hardest."""
+def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
+    """The carried weapon that hits hardest; `risk` is what one that may be cursed must do better.
+
+    In our hand a cursed weapon keeps us from digging.
+    """
     if player.role == "Monk" or player.changed:
         return None
     launcher = _launcher(player)
     if launcher is not None and player.role == "Ranger":
         return launcher
+    usable = [(_worth(item) - (risk if _doubtful(player, item) else 0), item) for item in _weapons(player)]
+    usable = [(worth, item) for worth, item in usable if item.wielded or worth > TUNING.bare_hands]
+    return max(usable, key=lambda each: each[0], default=(0.0, None))[1]
+
+
+def _weapons(player: Player) -> list[Item]:
+    """Carried weapons that we could wield."""
     shielded = shield(player) is not None
-    best: tuple[float, Item] | None = None
-    for item in player.world.items:
-        worth = _worth(item)
-        if item.slot or (shielded and _two_handed(item)) or not worth:
-            continue
-        if item.curse == "cursed" or player.refusals[Refusal(Act.WIELD, item.text)] > 1:
-            continue
-        if best is None or worth > best[0]:
-            best = worth, item
-    return best[1] if best else None
+    return [
+        item
+        for item in player.world.items
+        if _worth(item)
+        and not (item.slot or item.curse == "cursed" or (shielded and _two_handed(item)))
+        and player.refusals[Refusal(Act.WIELD, item.text)] <= 1
+    ]
+
+
+def _doubtful(player: Player, item: Item) -> bool:
+    """Whether a weapon may be cursed: nobody has told, and we never had it in hand."""
+    known = item.wielded or item.curse or item.enchantment is not None
+    return not (known or player.refusals[Refusal(Act.WIELD, item.text)])
 
 
 def unarmed(player: Player) -> bool:
     """Whether we fight with bare hands for want of a weapon."""
-    return player.role != "Monk" and not player.changed and best_weapon(player) is None
+    return player.role != "Monk" and not player.changed and not _weapons(player)
 
 
 def is_weapon(name: str) -> bool:

@@ -79,7 +79,7 @@ def may_pray(player: Player, desperate: bool = False) -> bool:
 def pray(player: Player) -> Skill:
     """Pray."""
     player.prayed = player.body.turn
-    player.cursed_hands = False
+    player.cursed_hands = player.welded = False
     yield from player.ask(keys.PRAY, ("Are you sure you want to pray", "y"))
     if player.said("is displeased", "Thou hast angered", "Thou must relearn", "Thou durst", "arrogant"):
         player.unlucky = True

@@ -183,6 +183,9 @@ class Tuning:
         "average damage of martial arts",
         "uhitm.c:708 rnd(4), uhitm.c:707 and weapon.c:1558: more for martial users by skill",
     )
+    weld: float = _chosen(
+        2.5, "average damage by which a weapon that may be cursed must be better: about one in eight is"
+    )
     spell_failure: int = _chosen(50, "percent of failure above which a spell is not tried")
     spell_failures: int = _chosen(
         4, "failures after which a spell is not tried again: worn armour may prevent it"

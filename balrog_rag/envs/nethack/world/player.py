@@ -74,6 +74,8 @@ class Player:
         """Known spells, with the letters to cast them."""
         self.cursed_hands = False
         """Whether a cursed item in both hands prevents writing."""
+        self.welded = False
+        """Whether a cursed weapon prevents wielding a tool; a god frees both hands, but not a single one."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
         self.minds_form = False
@@ -211,6 +213,8 @@ class Player:
         """Record messages about our health."""
         if "no free hand to write" in message:
             self.cursed_hands = True
+        if "your weapon is welded to your hand" in message:
+            self.welded, self.cursed_hands = True, self.cursed_hands or "your hands" in message
         if "You feel feverish" in message:
             self.feverish = True
         if "You feel purified" in message:
