@@ -38,7 +38,7 @@ def test_a_grid_in_one_process(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_stopped_and_resumed_as_a_whole(tmp_path: Path) -> None:
-    top, slow = tmp_path / "results/s", ["model=scripted", "model.options.latency=0.05"]
+    top, slow = tmp_path / "results/s", ["model=scripted", "model.options.latency=0.1"]
     with running(tmp_path, *GRID, *slow, "limits.steps=40", "runner.concurrency=6") as process:
         until(lambda: list(top.glob("*/eval.log")), "the first run begins")
         time.sleep(1)
