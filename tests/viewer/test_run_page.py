@@ -150,7 +150,7 @@ def test_measures_of_one_environment_are_shown_where_it_is_chosen(
     browser.open(changed(page, tmp_path / "kinds.html", **found).as_uri(), MAP)
     heads = "[...document.querySelectorAll('.list thead th')].map((each) => each.textContent)"
     assert "eggs found" not in browser.js(heads)
-    choice = "document.querySelector('[aria-label='Environment of the list']')"
+    choice = "document.querySelector('select[aria-label$=list]')"
     browser.js(f"({choice}.value = 'Other game', {choice}.dispatchEvent(new Event('change')))")
     assert "eggs found" in browser.js(heads)
     assert browser.js("document.querySelectorAll('.list tbody tr').length") == 1
