@@ -153,7 +153,7 @@ def test_verdicts_are_by_environment_too_where_there_are_several(arm):
     assert "Test: exact sign flips and exact permutation." in table.caption
     single = content.verdict_table(content.judge([arm("c"), arm("d")], arm("e")))
     assert "test" not in single.filled().headings, "one test for all rows is named in the caption"
-    assert [row[1] for row in single.rows] == ["progression", "progression"]
+    assert [row[1] for row in single.rows] == ["nle", "nle"]
 
 
 def test_a_note_on_all_arms_is_written_once(arm):
@@ -436,12 +436,13 @@ def test_names_at_curves_do_not_collide_and_stay_near_their_ends():
     assert panels.spread([0.5, 0.5, 0.5], 0.1) == pytest.approx([0.4, 0.5, 0.6])
     assert panels.spread([0.9, 0.1], 0.1) == [0.9, 0.1]
     assert panels.spread([], 0.1) == []
+    assert panels.lifted([-0.1, 0.5, 0.0], 0.1) == pytest.approx([0.0, 0.5, 0.1])  # none below the axis
 
 
 def test_what_cannot_be_planned_is_one_sentence(arm):
     table = content.design_table([arm("a", levels=(1, 1)), arm("b", levels=(2, 2)), arm("c", levels=())])
-    assert [row[4:] for row in table.rows] == [["–", "–"], ["–", "–"], ["", ""]]
-    assert table.note == content.UNPLANNED
+    assert [row[0] for row in table.rows] == ["c"], "rows of dashes are left out"
+    assert table.note == content.UNPLANNED.format("a on nle; b on nle")
 
 
 @pytest.mark.parametrize(("length", "wordy"), [(60, False), (61, True)])

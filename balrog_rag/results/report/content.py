@@ -98,7 +98,11 @@ def verdict_section(found: Findings, figures: Sequence[str] = ()) -> Section:
         section.sentences.append(f"Note on {who}: {note}.")
     if any(verdict.made for verdict in found.verdicts):
         section.tables.append(verdict_table(found))
-    section.tables.append(design_table(found.arms))
+    design = design_table(found.arms)
+    if design.rows:
+        section.tables.append(design)
+    else:
+        section.sentences.append(design.note)
     return section
 
 
@@ -113,7 +117,7 @@ def verdict_table(found: Findings) -> Table:
     shown: list[Comparison] = []
     for verdict, parts in zip(found.verdicts, found.parts, strict=True):
         if verdict.made:
-            each = {("average" if parts else "progression"): verdict} | parts
+            each = {("average" if parts else _only_environment(found, verdict)): verdict} | parts
             rows += [_verdict_row(made, on) for on, made in each.items() if made.made]
             shown += [made for made in each.values() if made.made]
     tests = list(dict.fromkeys(made.test.method for made in shown))
@@ -124,6 +128,13 @@ def verdict_table(found: Findings) -> Table:
     if len(tests) == 1:  # the caption names it; an empty column is left out
         rows = [["" if cell in tests else cell for cell in row] for row in rows]
     return Table([f"against {found.baseline.name}", *VERDICTS], rows, caption=caption)
+
+
+def _only_environment(found: Findings, verdict: Comparison) -> str:
+    """Where a comparison without parts was made: the environment that both arms played."""
+    ours = next(arm for arm in found.arms if arm.name == verdict.ours)
+    shared = [env for env in ours.by_env() if env in found.baseline.by_env()]
+    return shared[0] if len(shared) == 1 else "progression"
 
 
 def _verdict_row(made: Comparison, on: str) -> list[Cell]:
@@ -148,19 +159,24 @@ DESIGN = (
     "detects in 80 % of cases at p = 0.05, and the episodes per arm that would detect the difference that "
     "matters in this game."
 )
-UNPLANNED = "–: cannot be planned, because the episodes are too few or too much alike."
+UNPLANNED = "Cannot be planned, because the episodes are too few or too much alike: {}."
 
 
 def design_table(arms: Sequence[Arm]) -> Table:
     """What each arm has shown, and could show."""
     rows: list[list[Cell]] = []
     notes: list[str] = []
+    unplanned: list[str] = []
     for arm in arms:
-        rows += [[arm.name, env, *cells] for env, cells in _design_rows(arm, notes).items()]
+        found = _design_rows(arm, notes)
+        known = {env: cells for env, cells in found.items() if any(cell != "–" for cell in cells[2:])}
+        rows += [[arm.name, env, *cells] for env, cells in known.items()]
+        if left := [env for env in found if env not in known]:
+            unplanned.append(f"{arm.name} on {joined_names(left)}")
         if not arm.episodes:
             rows.append([arm.name, "", "no finished episode, no verdict.", "", "", ""])
-    if any(cell == "–" for row in rows for cell in row[4:]):
-        notes.append(UNPLANNED)
+    if unplanned:
+        notes.append(UNPLANNED.format("; ".join(unplanned)))
     headings = ["arm", "on", "n", "progression, %", "detects, points", "episodes for"]
     return Table(headings, rows, " ".join(dict.fromkeys(notes)), caption=DESIGN)
 

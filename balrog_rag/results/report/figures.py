@@ -85,6 +85,10 @@ def scores_figure(arms: Sequence[Arm]) -> Any:
 def _bars(axis: Any, arms: Sequence[Arm], env: str, measure: Scale) -> None:
     for place, arm in enumerate(arms):
         episodes = arm.by_env().get(env, EpisodeList())
+        if not episodes:
+            axis.text(
+                0.02, place, "not played", transform=axis.get_yaxis_transform(), fontsize=7, va="center"
+            )
         if not episodes or count_lacking(episodes, measure):
             continue
         values = figures_of(episodes, measure).tolist()

@@ -52,7 +52,7 @@ def name_curves(axis: Any, ends: Sequence[tuple[float, float, int, str]]) -> Non
     """
     low, high = axis.get_ylim()
     heights = [(y - low) / ((high - low) or 1) for _, y, _, _ in ends]
-    for (x, y, place, name), at in zip(ends, spread(heights, APART), strict=True):
+    for (x, y, place, name), at in zip(ends, lifted(spread(heights, APART), APART), strict=True):
         axis.annotate(
             style.label(name, SHORT), xy=(x, y), xytext=(1.03, at), textcoords="axes fraction", color="black",
             fontsize=7, va="center", ha="left", annotation_clip=False,
@@ -71,3 +71,13 @@ def spread(heights: Sequence[float], apart: float) -> list[float]:
     moved = sum(placed) / len(placed) - sum(heights) / len(heights) if placed else 0.0
     found = dict(zip(order, placed, strict=True))
     return [found[place] - moved for place in range(len(heights))]
+
+
+def lifted(heights: Sequence[float], apart: float) -> list[float]:
+    """Move heights that are below the axis up to it, and those above them out of their way."""
+    found = list(heights)
+    least = 0.0
+    for place in sorted(range(len(found)), key=lambda place: found[place]):
+        found[place] = max(found[place], least)
+        least = found[place] + apart
+    return found
