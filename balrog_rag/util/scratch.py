@@ -37,7 +37,7 @@ def folder(top: str | None = None) -> str:
 def quick_top(memory: str = MEMORY, room: int = ROOM) -> str:
     """Return where small files are made quickly: in memory, unless that is small or the user chose a place.
 
-    A game of NetHack begins with seven files. Making them on a disk can take as long as the rest of a start.
+    A game can begin with several files, and making them on a disk can take as long as the rest of its start.
     """
     usual = tempfile.gettempdir()
     if os.environ.get("TMPDIR"):
