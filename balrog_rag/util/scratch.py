@@ -38,6 +38,7 @@ def quick_top(memory: str = MEMORY, room: int = ROOM) -> str:
     """Return where small files are made quickly: in memory, unless that is small or the user chose a place.
 
     A game can begin with several files, and making them on a disk can take as long as the rest of its start.
+    One may be a library, which cannot be loaded from a file system mounted `noexec`, as in many containers.
     """
     usual = tempfile.gettempdir()
     if os.environ.get("TMPDIR"):
@@ -46,7 +47,7 @@ def quick_top(memory: str = MEMORY, room: int = ROOM) -> str:
         found = os.statvfs(memory)
     except OSError:
         return usual
-    roomy = found.f_bavail * found.f_frsize >= room
+    roomy = found.f_bavail * found.f_frsize >= room and not found.f_flag & os.ST_NOEXEC
     return memory if roomy and os.access(memory, os.R_OK | os.W_OK | os.X_OK) else usual
 
 

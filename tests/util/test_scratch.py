@@ -71,6 +71,11 @@ def test_games_keep_their_files_in_memory_where_there_is_room(
     assert scratch.quick_top(memory, 0) == memory
     assert scratch.quick_top(memory, 1 << 60) == usual
     assert scratch.quick_top(str(tmp_path / "missing"), 0) == usual
+    mounted = os.statvfs(tmp_path)
+    noexec = os.statvfs_result((*mounted[:8], mounted.f_flag | os.ST_NOEXEC, mounted.f_namemax))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "statvfs", lambda path: noexec)
+        assert scratch.quick_top(memory, 0) == usual
     assert Path(scratch.folder(memory)).parent == tmp_path
 
 
