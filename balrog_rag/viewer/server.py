@@ -19,10 +19,10 @@ from aiohttp.typedefs import Handler, Middleware
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util import scratch
 from balrog_rag.util.wording import many
-from balrog_rag.viewer.background import in_background, yield_process
 from balrog_rag.viewer.episode_library import Library
 from balrog_rag.viewer.html_page import page, policy
 from balrog_rag.viewer.notes import NoteChange, change_notes
+from balrog_rag.viewer.slow_work import in_slow_thread, yield_process
 
 T = TypeVar("T")
 
@@ -107,13 +107,13 @@ def application(library: Library, token: str) -> web.Application:
         return web.Response(body=whole, content_type="text/html", charset="utf-8")
 
     async def overview(request: web.Request) -> web.Response:
-        return _document(await in_background(library.overview))
+        return _document(await in_slow_thread(library.overview))
 
     async def rows(request: web.Request) -> web.Response:
-        return _document(await in_background(library.rows))
+        return _document(await in_slow_thread(library.rows))
 
     async def traces(request: web.Request) -> web.Response:
-        return _document(await in_background(library.traces))
+        return _document(await in_slow_thread(library.traces))
 
     async def head(request: web.Request) -> web.Response:
         place, steps = int(request.match_info["place"]), request.query.get("steps", "")

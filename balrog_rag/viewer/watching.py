@@ -9,11 +9,11 @@ from typing import Any
 
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.episode.packs import find
-from balrog_rag.viewer.background import in_background, yield_thread
 from balrog_rag.viewer.first_look import FAR, first_look
 from balrog_rag.viewer.following import waiting
 from balrog_rag.viewer.listing import ListedEpisode
 from balrog_rag.viewer.rebuilding import RebuiltEpisode
+from balrog_rag.viewer.slow_work import in_slow_thread, yield_thread
 
 UNWATCHED_AFTER = 30.0
 """Seconds without a request after which an episode in play is no longer followed."""
@@ -102,7 +102,7 @@ class WatchedEpisode:
             self._news = False
             waits = {"steps": self._count, "settled": False, "done": False, "waiting": True}
             return waits | ({"look": self._look} if self._look else {})
-        head = await in_background(rebuilt.head)
+        head = await in_slow_thread(rebuilt.head)
         return head | {"done": head["done"] and not self._gave_up}
 
     async def chunk(self, number: int) -> bytes | None:
@@ -110,7 +110,7 @@ class WatchedEpisode:
         rebuilt = self.rebuilt
         await self._until(lambda: rebuilt.settled or number < rebuilt.collector.chunks - 1)
         closed = rebuilt.collector.closed(number)
-        return closed or await in_background(lambda: rebuilt.collector.chunk(number))
+        return closed or await in_slow_thread(lambda: rebuilt.collector.chunk(number))
 
     @property
     def _count(self) -> int:

@@ -20,11 +20,11 @@ import pytest
 
 from balrog_rag.results.run_folder import journals as journals_of
 from balrog_rag.viewer import bundle
-from balrog_rag.viewer.background import BY_THREAD, YIELDING
 from balrog_rag.viewer.episode_library import MEMORY, MOST_AT_ONCE, Library
 from balrog_rag.viewer.listing import listed
 from balrog_rag.viewer.packing import unpacked
 from balrog_rag.viewer.server import listen, open_browser
+from balrog_rag.viewer.slow_work import BY_THREAD, YIELDING
 from tests.support import CLEAN, PATIENCE, until
 from tests.viewer.support import documents
 

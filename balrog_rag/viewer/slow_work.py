@@ -33,6 +33,6 @@ def yield_thread() -> None:
 _slow = ThreadPoolExecutor(thread_name_prefix="viewer", initializer=yield_thread)
 
 
-async def in_background(work: Callable[[], T]) -> T:
+async def in_slow_thread(work: Callable[[], T]) -> T:
     """Return the result of slow work."""
     return await asyncio.get_running_loop().run_in_executor(_slow, work)
