@@ -19,6 +19,7 @@ from balrog_rag.contracts.events import Ended, Started, Stepped
 from balrog_rag.contracts.kinds import EnvironmentKind, Numbers, kind_of
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.contracts.registry import environments
+from balrog_rag.results.environment_titles import environment_title
 from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.viewer.collector import Collector
@@ -50,10 +51,9 @@ class UnknownProgress:
 
 def plain_kind(name: str) -> EnvironmentKind:
     """A kind with the name of ours for episodes of which only the text is known."""
-    title = kind_of(name).title if name in environments.names() else name
     return EnvironmentKind(
         name=name,
-        title=title,
+        title=environment_title(name),
         tasks=tuple,
         make=lambda spec, ttyrec: None,
         progress=lambda game: UnknownProgress(),
