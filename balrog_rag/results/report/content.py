@@ -169,9 +169,8 @@ def design_table(arms: Sequence[Arm]) -> Table:
     unplanned: list[str] = []
     for arm in arms:
         found = _design_rows(arm, notes)
-        known = {env: cells for env, cells in found.items() if any(cell != "–" for cell in cells[2:])}
-        rows += [[arm.name, env, *cells] for env, cells in known.items()]
-        if left := [env for env in found if env not in known]:
+        rows += [[arm.name, env, *cells] for env, cells in found.items() if cells[2:] != ["–", "–"]]
+        if left := [env for env, cells in found.items() if "–" in cells[2:]]:
             unplanned.append(f"{arm.name} on {joined_names(left)}")
         if not arm.episodes:
             rows.append([arm.name, "", "no finished episode, no verdict.", "", "", ""])
