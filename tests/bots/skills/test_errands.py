@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import battle, journey
+from balrog_rag.bots.nethack.delver import battle, errands, journey
 from balrog_rag.bots.nethack.delver.errands import buy
 from balrog_rag.bots.nethack.delver.hero_needs import escorted
 from balrog_rag.bots.nethack.delver.retreat import fall
@@ -259,8 +259,10 @@ def test_the_guard_of_a_vault_is_followed_out_without_its_gold():
         assert player.body.gold
         while not player.world.monsters:
             game.run(exploring.search, 5)
+        assert bot.alarm()
         for _ in range(20):
             if not game.run(lambda _: escorted(bot)):
+                assert next(errands.collect(bot), None) is None  # the gold that was dropped stays
                 game.run(exploring.explore)
         assert player.body.gold == 0
         assert t.distance(player.here, begun) > 3

@@ -216,12 +216,8 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
     if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
         return True
-    if (
-        table.name[glyph] == "gold piece"
-        and bot.player.body.gold < TUNING.rich
-        and not gear.digger(bot.player)
-    ):
-        return True
+    if table.name[glyph] == "gold piece":
+        return bot.player.body.turn - bot.dismissed > TUNING.dismissed
     armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
     symbols = "/" if armed else "/)"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

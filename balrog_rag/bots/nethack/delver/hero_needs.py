@@ -54,13 +54,15 @@ def _mealtime(bot: Bot) -> bool:
 
 def escorted(bot: Bot) -> Did:
     """Leave a vault as its guard demands: without its gold, and behind him."""
-    player = bot.player
-    guard = next((m for m in player.world.monsters if m.species and m.species.vault_guard), None)
-    if guard is None or not guard.peaceful or bot.digger() or not bot.on.vault_guard:
+    player, guard = bot.player, bot.guard()
+    if guard is None:
         return False
+    bot.dismissed = player.body.turn
     if player.body.gold:
         yield from player.ask(keys.DROP, ("want to drop", "$"))
         return True
-    near = t.distance(guard.place, player.here) == 1
-    told = exploring.search(player, 1) if near else moving.go_to(player, t.NEAR[guard.place], bot.alarm)
-    return (yield from told) != moving.NO_WAY
+    if t.distance(guard.place, player.here) == 1:
+        yield from exploring.search(player, 1)
+        return True
+    told = yield from moving.go_to(player, t.NEAR[guard.place], lambda: bool(bot.enemies()))
+    return told not in (moving.NO_WAY, moving.ALARMED)

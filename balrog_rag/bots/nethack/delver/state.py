@@ -134,6 +134,8 @@ class Bot:
     """Where Elbereth was written to rest on it."""
     shot_at: int = -100
     """The turn in which somebody unseen hurt us as we rested."""
+    dismissed: int = -100
+    """The turn in which the guard of a vault was last seen."""
     fired_at: int = -100
     """The turn in which a missile hurt us."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
@@ -252,4 +254,11 @@ class Bot:
         if hurt:
             self.ignored.clear()
         hungry = player.body.hunger >= w.WEAK and self.may_pray(HUNGER)
-        return hurt or hungry or player.world.over or bool(self.enemies())
+        return hurt or hungry or player.world.over or bool(self.enemies() or self.guard())
+
+    def guard(self) -> Monster | None:
+        """The guard of a vault in sight who wants us to follow him, without the vault's gold."""
+        if self.digger() or not self.on.vault_guard:
+            return None
+        guards = (m for m in self.player.world.monsters if m.species and m.species.vault_guard)
+        return next((guard for guard in guards if guard.peaceful), None)

@@ -55,6 +55,8 @@ def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     told = yield from follow(player, ways.to(place), alarm)
     if told == ALARMED or player.here != place:
         return told
+    if alarm():  # the last step may have shown something, such as a vault's guard
+        return ALARMED
     return (yield from search(player, TUNING.search_at_once))
 
 
