@@ -240,7 +240,10 @@ def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
     player = bot.player
     near = [enemy for enemy in adjacent(player, enemies) if fighting.touchable(player, enemy)]
     fought = [enemy for enemy in near if _fought(bot, enemy)]
-    if any(_undaunted(bot, enemy) for enemy in fought):
+    undaunted = [enemy for enemy in fought if _undaunted(bot, enemy)]
+    if any(enemy.species for enemy in undaunted) and player.body.level > TUNING.pit_novice:
+        return fought  # beside them no hole is ever finished
+    if undaunted:
         return fought if cost_of(player, fought) < TUNING.pit_affordable * player.body.hp else []
     around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= TUNING.pit_around]
     return [] if cost_of(player, around) > 0.4 * player.body.hp else fought

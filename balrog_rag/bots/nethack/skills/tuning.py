@@ -95,7 +95,13 @@ class Tuning:
         3, "squares within which enemies are counted before a weak one is fought from the pit"
     )
     pit_affordable: float = _chosen(
-        0.8, "share of the hit points that a fight from the pit may cost against what ignores Elbereth"
+        0.8, "share of the hit points that a fight from the pit may cost against what was felt, not seen"
+    )
+    pit_novice: int = _measured(
+        1,
+        "experience level up to which this holds for elves and others that ignore Elbereth, too; above, they "
+        "are fought at any cost",
+        "fought at any level -1.5 ± 0.4 (human Archeologists); never fought -0.8 ± 0.3 (300 games each)",
     )
     serious: int = _chosen(8, "expected loss of hit points from which a turn for another weapon is worth it")
     closet: int = _source(4, "squares of a vault", "mklev.c:41 create_vault(): 2 x 2 squares")
