@@ -1,7 +1,6 @@
 """Single tactics of the delver: on and off, in the same place."""
 
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey
-from balrog_rag.bots.nethack.delver.stand import exposure, holds_ground, take_stand
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, gear, surviving
@@ -17,20 +16,6 @@ from tests.bots.skills.test_surviving import take
 
 def without(name: str) -> Plan:
     return Plan(on=Switches(**{name: False}))
-
-
-def test_two_enemies_are_met_in_a_corner() -> None:
-    beasts = "".join(f"MONSTER:('d',\"jackal\"),{at},asleep\n" for at in ("(7,1)", "(8,2)"))
-    with made(ROOM + beasts + "BRANCH:(4,2,4,2),(0,0,0,0)\n") as game:
-        bot, off = Bot(game.player, Plan(stand=True)), Bot(game.player)
-        assert exposure(bot, game.player.here) == 8
-        assert next(take_stand(off, off.enemies()), None) is None
-        while game.run(lambda _: take_stand(bot, bot.enemies())):
-            pass
-        assert exposure(bot, game.player.here) == TUNING.nook
-        assert holds_ground(bot, bot.enemies())
-        assert not holds_ground(off, off.enemies())
-        assert not holds_ground(bot, bot.enemies()[:1])
 
 
 def test_a_digger_that_was_heard_is_awaited_for_a_while() -> None:
@@ -141,3 +126,18 @@ def test_empty_hands_take_up_a_weapon() -> None:
         assert game.run(lambda _: battle._rearm(bot))
         assert next(item for item in player.world.items if item.wielded).name == "long sword"
         assert not game.run(lambda _: battle._rearm(bot))
+
+
+def test_beside_what_ignores_elbereth_one_fights_instead_of_digging() -> None:
+    elf = ROOM + "MONSTER:('@',\"Woodland-elf\"),(5,2),asleep\nBRANCH:(4,2,4,2),(0,0,0,0)\n"
+    with made(elf, character="arc-hum-neu-mal") as game:
+        bot, body = Bot(game.player), game.player.body
+        body.level, body.hp = 5, 9
+        assert battle.while_digging(bot, bot.enemies()) == bot.enemies() != []
+        body.level = TUNING.pit_novice
+        assert battle.while_digging(bot, bot.enemies()) == []
+        body.level, body.hp = 5, 9
+        bot.enemies()[0].species = None
+        assert battle.while_digging(bot, bot.enemies()) == []
+        body.hp = 90
+        assert len(battle.while_digging(bot, bot.enemies())) == 1

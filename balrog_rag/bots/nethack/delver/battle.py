@@ -12,7 +12,6 @@ from balrog_rag.bots.nethack.delver.retreat import (
     on_base,
     retreat,
 )
-from balrog_rag.bots.nethack.delver.stand import holds_ground, take_stand
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
@@ -91,13 +90,7 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return True
     if (yield from _rearm(bot)):
         return True
-    if (yield from take_stand(bot, enemies)):
-        return True
-    waits = (
-        (on_base(bot) or hopeless or holds_ground(bot, enemies))
-        and not bot.under_fire()
-        and bot.waited < TUNING.ambush
-    )
+    waits = (on_base(bot) or hopeless) and not bot.under_fire() and bot.waited < TUNING.ambush
     if waits and not adjacent(player, enemies):
         bot.waited += 1
         if (yield from fighting.shoot(player, enemies)) != fighting.THREW:

@@ -68,8 +68,6 @@ class Plan:
     """Kill peaceful dwarf lords and kings for their pick-axes, too."""
     listening: bool = False
     """Wait in the Mines for a monster that is heard to dig."""
-    stand: bool = False
-    """Meet several enemies where few of them can reach us."""
     on: Switches = Switches()
     """The tactics that are switched on."""
 

@@ -197,11 +197,6 @@ class Tuning:
         4, "failures after which a spell is not tried again: worn armour may prevent it"
     )
     wand_failures: int = _chosen(2, "how often zapping a wand of digging may fail")
-    pack: int = _chosen(2, "enemies from which on they are met where few can reach us")
-    pack_near: int = _chosen(6, "squares within which they are counted")
-    nook: int = _chosen(3, "neighbouring squares of such a place: a passage or a corner of a room")
-    stand_steps: int = _chosen(4, "steps that such a place is worth")
-    stand_turns: int = _chosen(30, "turns in which these steps are taken once")
     # Rest, food and things
     rest_starved: float = _chosen(0.6, "share of the hit points up to which one rests though hungry")
     rest_elsewhere: int = _chosen(20, "turns without rest after a shot from out of sight")

@@ -28,8 +28,6 @@ class Act(Enum):
     SEEK = auto()
     """Searches of a level for the way to the Mines."""
     SQUEEZE = auto()
-    STAND = auto()
-    """Steps to where few enemies can reach us."""
     STAIRS = auto()
     STEP = auto()
     TAKE_OFF_SHIELD = auto()
