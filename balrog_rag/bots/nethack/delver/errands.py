@@ -217,7 +217,7 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
     if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
         return True
     if table.name[glyph] == "gold piece":
-        return bot.player.body.turn - bot.dismissed > TUNING.dismissed
+        return bot.player.body.turn - bot.guard_seen > TUNING.guard_gone
     armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
     symbols = "/" if armed else "/)"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols

@@ -57,7 +57,7 @@ def escorted(bot: Bot) -> Did:
     player, guard = bot.player, bot.guard()
     if guard is None:
         return False
-    bot.dismissed = player.body.turn
+    bot.guard_seen = player.body.turn
     if player.body.gold:
         yield from player.ask(keys.DROP, ("want to drop", "$"))
         return True

@@ -132,7 +132,7 @@ class Bot:
     """Where Elbereth was written to rest on it."""
     shot_at: int = -100
     """The turn in which somebody unseen hurt us as we rested."""
-    dismissed: int = -100
+    guard_seen: int = -100
     """The turn in which the guard of a vault was last seen."""
     fired_at: int = -100
     """The turn in which a missile hurt us."""

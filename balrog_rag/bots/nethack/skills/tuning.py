@@ -200,7 +200,7 @@ class Tuning:
     # Rest, food and things
     rest_starved: float = _chosen(0.6, "share of the hit points up to which one rests though hungry")
     rest_elsewhere: int = _chosen(20, "turns without rest after a shot from out of sight")
-    dismissed: int = _chosen(50, "turns since the guard of a vault was seen in which no gold is picked up")
+    guard_gone: int = _chosen(50, "turns since the guard of a vault was seen in which no gold is picked up")
     cheap: int = _source(
         50,
         "gold pieces below which none can be bought",
