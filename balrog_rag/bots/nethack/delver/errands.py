@@ -144,7 +144,7 @@ def wanted(bot: Bot, text: str) -> bool:
     if any(word in words for word in ("corpse", "statue", "wand of nothing")):
         return False
     if "gold piece" in words:
-        return True
+        return bot.player.body.turn - bot.guard_seen > TUNING.guard_gone
     if gear.digs(words) or any(name in words for name in ("dagger", *bot.player.thrown)):
         return True
     if bot.on.elbereth and surviving.writes(words) and not surviving.stylus(bot.player):
@@ -216,8 +216,6 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
     if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
         return True
-    if table.name[glyph] == "gold piece":
-        return bot.player.body.turn - bot.guard_seen > TUNING.guard_gone
     armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
     symbols = "/" if armed else "/)"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols
