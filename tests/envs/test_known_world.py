@@ -156,7 +156,11 @@ def test_what_is_felt_and_not_seen_has_no_species_and_is_an_enemy():
     [
         ("The watchman hits!", 1, None),
         ("The watchman misses.", 1, None),
+        ("The watchman just misses!  You hear a door open.", 1, None),
+        ("The watchman thrusts her short sword.  The watchman misses!", 1, None),
         ("The watchman hits!", 3, True),  # not the one beside us
+        ("The watchman hits the kitten.", 1, True),
+        ("The watchman thrusts her short sword at the kitten.  The kitten bites!", 1, True),
         ("The jackal bites!", 1, True),
         ("You hit the watchman.", 1, True),
         ("", 1, True),

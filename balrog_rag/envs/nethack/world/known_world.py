@@ -1,5 +1,6 @@
 """Everything a player has seen of a game: levels, monsters, its own body and its inventory."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,12 +94,20 @@ _STAIRS_UNDER_THINGS = {
 """Messages about stairs that the map does not show because something lies on them."""
 _DIGGING = "crashing rock"
 """What is heard of a monster that digs: dig.c, mdig_tunnel()."""
-_BLOWS = ("hits", "misses", "just misses", "bites", "kicks", "stings", "butts", "claws", "swings", "thrusts")
+_BLOWS = ("hits", "misses", "bites", "kicks", "stings", "butts")
+_STROKE = re.compile(r" (?:swings|thrusts) (?!.* at )")
+"""The stroke of a weapon at us. NetHack names who else is struck at: mhitm.c, mattackm()."""
 
 
 def _attacked(message: str, monster: Monster) -> bool:
-    """Whether a message says that such a monster attacked us."""
-    return monster.species is not None and any(f"{monster.species.name} {blow}" in message for blow in _BLOWS)
+    """Whether a message says that such a monster attacked us, and not somebody else."""
+    if monster.species is None:
+        return False
+    for said in message.split("  "):
+        done = said.partition(monster.species.name)[2].removeprefix(" just")
+        if _STROKE.match(done) or done.strip(" !.") in _BLOWS:
+            return True
+    return False
 
 
 @dataclass
