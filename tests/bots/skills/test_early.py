@@ -13,20 +13,10 @@ from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import made
-from tests.bots.skills.test_moving import PASSAGE, explore_all
+from tests.bots.skills.test_moving import FAR_ROOM, PASSAGE, explore_all
 from tests.bots.skills.test_surviving import ROOM, take
 
-FAR_STAIRS = """MAP
----------------
-|......|......|
-|......|......|
----------------
-ENDMAP
-REGION:(1,1,6,2),lit,"ordinary"
-REGION:(8,1,13,2),unlit,"ordinary"
-BRANCH:(1,1,1,1),(0,0,0,0)
-STAIR:(13,2),down
-"""
+FAR_STAIRS = FAR_ROOM + "STAIR:(13,2),down\n"
 
 
 NARROW = """MAP

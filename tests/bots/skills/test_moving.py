@@ -1,6 +1,7 @@
-from balrog_rag.bots.nethack.skills import exploring, fighting, looking, moving, stairs
+from balrog_rag.bots.nethack.skills import exploring, fighting, looking, magic, moving, stairs
 from balrog_rag.envs.nethack.world import terrain as t
-from tests.bots.skills.made import made
+from balrog_rag.envs.nethack.world.routes import Ways
+from tests.bots.skills.made import ROOM, made
 
 HOUSE = """MAP
 -----------
@@ -13,6 +14,16 @@ REGION:(0,0,10,4),lit,"ordinary"
 DOOR:{door},(5,2)
 BRANCH:(1,1,1,1),(0,0,0,0)
 STAIR:(9,3),down
+"""
+FAR_ROOM = """MAP
+---------------
+|......|......|
+|......|......|
+---------------
+ENDMAP
+REGION:(1,1,6,2),lit,"ordinary"
+REGION:(8,1,13,2),unlit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
 """
 PASSAGE = """MAP
 -------   -------
@@ -75,6 +86,28 @@ def test_a_hidden_door_is_found_by_searching():
             game.run(exploring.search_for_exits)
         assert game.run(explore_all) == exploring.EXPLORED
         assert level.spots(t.DOWN)
+
+
+def test_when_all_that_is_near_has_been_searched_one_goes_far():
+    with made(ROOM + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
+        player = game.player
+        far = t.xy(player.here)[0] + 6
+        player.level.searched = [60 if t.xy(place)[0] > far else 200 for place in range(t.SIZE)]
+        game.run(exploring.search_for_exits)
+        assert t.xy(player.here)[0] > far
+
+
+def test_a_passage_is_searched_for_where_something_is_seen_and_not_reached():
+    with made(FAR_ROOM, character="tou-hum-neu-fem") as game:
+        player = game.player
+        assert game.run(magic.read_map) == "read"
+        ways = Ways(player.level, player.here)
+        hopes = exploring.Hopes(player.level, ways)
+        best = max((place for place in range(t.SIZE) if ways.steps[place] >= 0), key=hopes.at)
+        wall = best + 1
+        assert player.level.terrain[wall] in t.WALLS
+        assert player.level.terrain[wall + 1] not in t.WALLS
+        assert ways.steps[wall + 1] < 0
 
 
 def test_a_floating_eye_in_the_way_is_shot_and_never_touched():

@@ -40,18 +40,13 @@ def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     """Go to where a hidden passage is likeliest, and search there."""
     level = player.level
     ways = Ways(level, player.here, occupied(player))
-    hopes = Hopes(level)
-    best = max(
-        (
-            (hopes.at(place) - TUNING.search_walk * steps, -place)
-            for place, steps in enumerate(ways.steps)
-            if steps >= 0
-        ),
-        default=None,
-    )
-    if best is None:
+    steps, found = ways.steps, Hopes(level, ways)
+    hopes = {place: found.at(place) for place, far in enumerate(steps) if far >= 0}
+    if not hopes:
         return NO_WAY
-    place = -best[1]
+    place = max(hopes, key=lambda each: (hopes[each] - TUNING.search_walk * steps[each], -each))
+    if hopes[place] < TUNING.search_walk * (steps[place] + 1):  # all that is near has been searched enough
+        place = max(hopes, key=lambda each: (hopes[each] / (steps[each] + TUNING.search_at_once), -each))
     told = yield from follow(player, ways.to(place), alarm)
     if told == ALARMED or player.here != place:
         return told
@@ -72,8 +67,9 @@ def search(player: Player, turns: int) -> Skill:
 class Hopes:
     """The expected findings of a search at each square, which fall with every turn searched there."""
 
-    def __init__(self, level: Level) -> None:
-        self._level = level
+    def __init__(self, level: Level, ways: Ways | None = None) -> None:
+        """`ways` from where we are tell what is seen but not reached: a passage to it is the likeliest."""
+        self._level, self._ways = level, ways
         self._memory: dict[int, float] = {}
 
     def at(self, place: int) -> float:
@@ -82,8 +78,20 @@ class Hopes:
         corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
         if corridor or ground[place] == t.DOORWAY:
             weight = TUNING.promise_dead_end if self._ends(place) else TUNING.promise_passage
-            return sum(weight * self._left(near) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
+            return sum(self._beside(near, weight) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
         return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
+
+    def _beside(self, place: int, weight: float) -> float:
+        if any(self._cut_off(near) for near in t.NEAR[place]):
+            weight = TUNING.promise_dead_end
+        return weight * self._left(place)
+
+    def _cut_off(self, place: int) -> bool:
+        """Whether one could stand on a square, but no way leads there."""
+        level = self._level
+        if self._ways is None or self._ways.steps[place] != -1 or place in level.forbidden:
+            return False
+        return level.terrain[place] != t.UNKNOWN and bool(t.DARING[level.terrain[place]])
 
     def _ends(self, place: int) -> bool:
         """Whether a corridor ends here: the squares that can be entered from it are all adjacent."""
@@ -104,9 +112,10 @@ class Hopes:
         if abs(step) not in (1, t.WIDTH):
             return 0.0
         if wall not in self._memory:
-            self._memory[wall] = (
-                TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
-            ) * self._left(wall)
+            promise = TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
+            if 0 <= wall + step < t.SIZE and self._cut_off(wall + step):
+                promise = TUNING.promise_cut_off
+            self._memory[wall] = promise * self._left(wall)
         return self._memory[wall]
 
 

@@ -226,6 +226,7 @@ class Tuning:
     promise_dead_end: float = _chosen(0.8, "promise of a dead end")
     promise_passage: float = _chosen(0.03, "promise of a square beside a corridor")
     promise_wall: float = _chosen(0.05, "promise of a wall")
+    promise_cut_off: float = _chosen(2.0, "promise of a wall before a place that is seen, but not reached")
     promise_far: int = _chosen(10, "squares behind a wall that add to its promise")
     stairs_tries: int = _chosen(3, "refusals after which stairs are not taken")
     pet_enemy: int = _chosen(8, "squares within which no enemy may be while waiting for a pet")
@@ -247,7 +248,6 @@ class Tuning:
     mines_given_up: int = _chosen(
         40, "searches on a level of the Mines after which no way on is expected: crowds may block it for long"
     )
-    stuck_reads: int = _chosen(10, "searches of a level after which one more scroll is read")
     forgiving: int = _chosen(
         12, "searches for passages after which doors and steps that failed are tried again"
     )
