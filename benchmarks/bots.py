@@ -3,7 +3,7 @@
     python benchmarks/bots.py [--games 100] [--seed 0] [--character @] [--processes 1] [--log FILE]
     python benchmarks/bots.py --compare FILE OTHER      # the same games of two logs, in pairs
 
-Game n of a seed has the game seeds of episode n of a run with that `run.seed`. `--plan lords=false mines=3`
+Game n of a seed has the game seeds of episode n of a run with that `run.seed`. `--plan mines=3 murder=false`
 sets what `agent.options` can. A log has the last messages, the hit points on arrival at each depth, and a
 digest of the keys: equal digests mean that two versions pressed the same keys. Games that a log has are not
 played again.

@@ -6,6 +6,7 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.rooms import CORRIDOR, ROOM, Rooms
 from balrog_rag.envs.nethack.world.routes import Ways, first
+from balrog_rag.envs.nethack.world.species import all_species
 from balrog_rag.envs.nethack.world.tracked_player import OpenLevel
 from tests.envs.drawn import Drawn, at, ground, monster, thing
 
@@ -211,6 +212,18 @@ def test_a_corpse_is_fresh_if_a_monster_of_its_kind_stood_there_a_moment_before(
     shown.put(2, 1, monster(corpse, "BODY"))
     look(known, shown, turn=5)
     assert known.fresh == ({at(1, 0): 5} if fresh else {})
+
+
+def test_where_a_monster_gave_way_to_a_thing_is_remembered():
+    shown = Drawn("@..")
+    known = Level(HERE)
+    for turn, glyph in enumerate((monster("dwarf"), monster("newt", "BODY"))):
+        shown.put(2, 1, glyph)
+        shown.put(3, 1, monster("newt", "BODY"))  # nobody stood on this one
+        look(known, shown, turn)
+    assert [all_species()[number].name for number in known.left.values()] == ["dwarf"]
+    assert list(known.left) == [at(1, 0)]
+    assert known.fresh == {}
 
 
 def test_a_corpse_that_somebody_of_its_kind_stood_on_is_not_fresh():

@@ -12,6 +12,7 @@ from balrog_rag.bots.nethack.skills import digging, exploring, fighting, gear, m
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item
+from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import made
 from tests.bots.skills.test_moving import HOUSE, explore_all
 from tests.bots.skills.test_surviving import ROOM, SHOP, take
@@ -182,6 +183,39 @@ def test_where_something_lies_is_no_closed_door():
         (door,) = level.spots(t.CLOSED_DOORS)
         level._lay(door, table.name.index("dagger"), table)
         assert level.terrain[door] == t.DOORWAY
+
+
+@pytest.mark.parametrize(("stood", "looked"), [("dwarf", True), ("dwarf lord", True), ("hobbit", False)])
+def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: str, looked: bool):
+    pile = "OBJECT:('(',\"pick-axe\"),(8,2)\nOBJECT:('+',\"light\"),(8,2)\n"
+    with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
+        bot, level = Bot(game.player), game.player.level
+        (place,) = level.objects
+        level.left[place] = next(n for n, each in enumerate(all_species()) if each.name == stood)
+        game.run(lambda _: errands.collect(bot))
+        assert bool(gear.digger(game.player)) is looked
+
+
+def test_who_has_a_digging_tool_looks_under_nothing():
+    pile = "OBJECT:('+',\"light\"),(8,2)\nOBJECT:('(',\"pick-axe\"),(2,2)\n"
+    with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
+        bot, level = Bot(game.player), game.player.level
+        book = max(level.objects)
+        for place in level.objects:
+            level.left[place] = next(n for n, each in enumerate(all_species()) if each.name == "dwarf")
+        while game.run(lambda _: errands.collect(bot)):
+            pass
+        assert gear.digger(game.player)
+        assert not level.visited[book]
+
+
+def test_a_dwarfs_corpse_is_looked_under_also_when_it_is_old():
+    corpse = 'OBJECT:(\'(\',"pick-axe"),(8,2)\nOBJECT:(\'%\',"corpse"),(8,2),montype:"dwarf"\n'
+    with made(ROOM + corpse, character="val-dwa-law-fem") as game:
+        bot = Bot(game.player)
+        assert not game.player.level.fresh
+        game.run(lambda _: errands.collect(bot))
+        assert gear.digger(game.player)
 
 
 def test_the_ends_of_a_corridor_are_searched_before_its_sides():

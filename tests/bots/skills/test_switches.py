@@ -45,6 +45,7 @@ ABSENT: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "corpses": lambda patch: without(patch, errands.eat_corpses),
     "rest": lambda patch: patch.setattr(errands, "_rest", never),
     "waiting": lambda patch: patch.setattr(journey, "_too_early", lambda bot: False),
+    "listening": lambda patch: patch.setattr(journey, "_digger_about", lambda bot: False),
     "murder": lambda patch: patch.setattr(Bot, "victims", lambda bot: []),
     "prayer": lambda patch: patch.setattr(surviving, "may_pray", lambda *_, **__: False),
     "meals": lambda patch: patch.setattr(surviving, "eat", never),

@@ -1,10 +1,13 @@
 """Single tactics of the delver: on and off, in the same place."""
 
+import pytest
+
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import exploring, gear, surviving
+from balrog_rag.bots.nethack.skills import fighting, gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
@@ -21,7 +24,7 @@ def without(name: str) -> Plan:
 def test_a_digger_that_was_heard_is_awaited_for_a_while() -> None:
     with made(ROOM) as game:
         player = game.player
-        bot, off = Bot(player, Plan(listening=True)), Bot(player)
+        bot, off = Bot(player), Bot(player, without("listening"))
         assert not journey._digger_about(bot)
         player.world._read("You hear crashing rock.")
         assert journey._digger_about(bot)
@@ -42,8 +45,34 @@ def test_dwarf_lords_are_victims_too() -> None:
     with made(ROOM + "MONSTER:('h',\"dwarf lord\"),(7,1),peaceful\n") as game:
         player = game.player
         player.world.monsters[0].peaceful, player.body.hp, player.body.max_hp = True, 90, 90
-        assert Bot(player, Plan(lords=True)).victims()
-        assert not Bot(player).victims()
+        assert Bot(player).victims()
+        assert not Bot(player, without("murder")).victims()
+
+
+@pytest.mark.parametrize("condition", [w.BLIND, w.HALLUCINATING])
+def test_who_cannot_tell_a_watchman_waits_in_a_town(condition: int) -> None:
+    with made(ROOM) as game:
+        player = game.player
+        player.body.condition = condition
+        assert next(hero_needs.needs(Bot(player)), None) is None
+        player.level.watched = True
+        begun = player.body.turn
+        assert game.run(lambda _: hero_needs.needs(Bot(player)))
+        assert player.body.turn > begun
+        assert set(game.pressed) == {ord(str(TUNING.short_wait)), keys.SEARCH}
+        player.body.condition = condition
+        assert next(hero_needs.needs(Bot(player, hurt=True)), None) is None
+
+
+@pytest.mark.parametrize(("watched", "attacked"), [(False, False), (True, False), (True, True)])
+def test_the_confused_strike_in_a_town_only_at_who_attacked_them(watched: bool, attacked: bool) -> None:
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),peaceful,asleep\nBRANCH:(1,1,1,1),(0,0,0,0)\n") as game:
+        player, (hobbit,) = game.player, game.player.world.monsters
+        player.level.watched, hobbit.attacked, player.body.condition = watched, attacked, w.CONFUSED
+        assert hobbit.peaceful is None
+        told = game.run(fighting.attack, hobbit)
+        assert told == (Told.WAITED if watched and not attacked else Told.ATTACKED)
+        assert (ord("F") in game.pressed) is (told == Told.ATTACKED)
 
 
 def test_armour_that_was_taken_off_is_put_on_again() -> None:
@@ -77,22 +106,6 @@ def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
         game.run(surviving.eat, True)
         left = player.world.item("lichen corpse")
         assert left is None or "partly eaten" in left.name
-
-
-def test_scrolls_are_read_where_no_way_leads_on() -> None:
-    with made(ROOM + "OBJECT:('?',\"teleportation\"),(5,2)\n") as game:
-        player = game.player
-        game.run(take, "scroll")
-        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.stuck_reads - 1
-        player.level.pushing = True
-        while game.run(exploring.explore) != exploring.EXPLORED:
-            pass
-        begun = player.world.item("scroll")
-        game.run(lambda _: journey._uncover(Bot(player)))
-        assert player.world.item("scroll") == begun
-        player.refusals[Refusal(Act.SEARCH, player.level.place)] = TUNING.stuck_reads - 1
-        assert game.run(lambda _: journey._uncover(Bot(player, Plan(scrolls=True)))) == "read"
-        assert not player.world.item("scroll")
 
 
 def test_a_were_creature_has_no_hands() -> None:

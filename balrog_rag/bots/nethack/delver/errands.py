@@ -4,7 +4,7 @@ import re
 
 from balrog_rag.bots.nethack.delver.battle import digging_down
 from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take_cover
-from balrog_rag.bots.nethack.delver.state import Bot, Did
+from balrog_rag.bots.nethack.delver.state import DWARVES, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving
 from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -172,7 +172,7 @@ def buy(bot: Bot) -> Did:
     level.allow(level.shop)
     told = yield from moving.go_to(player, goals, bot.alarm)
     if player.here in goals or told != moving.ALARMED:
-        bot.looked.update((level.place, place, level.objects.get(place, 0)) for place in goals)
+        bot.priced.update((level.place, place) for place in goals)
     if player.here in goals:
         yield from look_here(player)
         price = _PRICE.search(" ".join(player.heard))
@@ -184,8 +184,7 @@ def buy(bot: Bot) -> Did:
 
 def _sells_digger(bot: Bot, place: int) -> bool:
     level = bot.player.level
-    glyph = level.objects[place]
-    return k.kinds().name[glyph] in gear.DIGGERS and (level.place, place, glyph) not in bot.looked
+    return k.kinds().name[level.objects[place]] in gear.DIGGERS and (level.place, place) not in bot.priced
 
 
 def collect(bot: Bot) -> Did:
@@ -212,10 +211,19 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
     glyph = level.objects[place]
     if place in level.shop or level.terrain[place] in t.TRAPS or (level.place, place, glyph) in bot.looked:
         return False
+    if not gear.digger(bot.player) and _a_dwarfs(bot, place, glyph):
+        return True
     if table.shows[glyph] == k.CORPSE:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
-    if not gear.digger(bot.player) and any(word in table.name[glyph] for word in _DWARVISH):
-        return True
     armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
     symbols = "/" if armed else "/)"
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols
+
+
+def _a_dwarfs(bot: Bot, place: int, glyph: int) -> bool:
+    """Whether a thing may hide a digging tool: a dwarf's clothes, its corpse, or what lies where it fell."""
+    table, kinds = k.kinds(), {bot.player.level.left.get(place, -1)}
+    if table.shows[glyph] == k.CORPSE:
+        kinds.add(table.species[glyph])
+    worn = any(word in table.name[glyph] for word in _DWARVISH)
+    return worn or any(kind >= 0 and all_species()[kind].name in DWARVES for kind in kinds)

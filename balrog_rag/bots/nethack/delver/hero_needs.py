@@ -5,6 +5,7 @@ from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
@@ -38,6 +39,9 @@ def needs(bot: Bot) -> Did:
         return True
     if body.hunger >= w.WEAK and bot.may_pray(HUNGER, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
+        return True
+    if player.level.watched and body.condition & (w.BLIND | w.HALLUCINATING) and not bot.hurt:
+        yield from exploring.search(player, TUNING.short_wait)  # whom we run into might be a watchman
         return True
     return False
 

@@ -166,7 +166,7 @@ def _digger_about(bot: Bot) -> bool:
     player = bot.player
     heard, waited = player.level.dug, player.refusals[Refusal(Act.LISTEN, player.level.place)]
     lately = heard is not None and player.body.turn - heard < TUNING.dug_lately
-    return bot.plan.listening and lately and waited < TUNING.listen_longest
+    return bot.on.listening and lately and waited < TUNING.listen_longest
 
 
 def _await_digger(bot: Bot) -> Skill:
@@ -322,9 +322,6 @@ def _uncover(bot: Bot) -> Skill:
     name = Refusal(Act.SEARCH, level.place)
     player.refusals[name] += 1
     if (yield from magic.read_map(player)) == Told.READ:
-        return "read"
-    stuck = player.refusals[name] % TUNING.stuck_reads == 0
-    if bot.plan.scrolls and stuck and (yield from magic.read_way_out(player)) == Told.READ:
         return "read"
     if player.refusals[name] > 3:
         level.dare()

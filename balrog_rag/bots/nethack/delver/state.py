@@ -26,7 +26,8 @@ Did: TypeAlias = Generator[int, Any, bool]
 LOW, HUNGER, CURSES = "prayer_low", "prayer_hunger", "prayer_curses"
 """What a prayer is for: the switches for it."""
 
-_DWARVES = ("dwarf", "dwarf lord", "dwarf king")
+DWARVES = ("dwarf", "dwarf lord", "dwarf king")
+"""Who may carry a digging tool: three in eight do (makemon.c, m_initweap())."""
 DEEP, HELD = "deep", "held"
 """What to aim at: BALROG's progression, or progression held."""
 
@@ -61,13 +62,6 @@ class Plan:
     rest_depth: int = 4
     """The deepest level on which one rests on the way down."""
     rest_until: float = 0.95
-    # Trials, off until games played in pairs speak for them (docs/notes/2026-11-players.md).
-    scrolls: bool = False
-    """Read scrolls of teleportation, or unknown ones, where no way leads on."""
-    lords: bool = False
-    """Kill peaceful dwarf lords and kings for their pick-axes, too."""
-    listening: bool = False
-    """Wait in the Mines for a monster that is heard to dig."""
     on: Switches = Switches()
     """The tactics that are switched on."""
 
@@ -138,6 +132,8 @@ class Bot:
     """The turn in which a missile hurt us."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
     """Things that were looked at: level, square, glyph."""
+    priced: set[tuple[Place, int]] = field(default_factory=set)
+    """Digging tools for sale that we went to: level, square."""
     ignored: dict[int, int] = field(default_factory=dict)
     """Until when a monster out of reach is ignored."""
     chased: Counter[int] = field(default_factory=Counter)
@@ -216,8 +212,7 @@ class Bot:
             or player.body.hp < 0.7 * player.body.max_hp
         ):
             return []
-        kinds = _DWARVES if self.plan.lords else _DWARVES[:1]
-        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name in kinds]
+        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name in DWARVES]
         return [
             m
             for m in found

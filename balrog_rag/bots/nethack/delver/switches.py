@@ -45,6 +45,7 @@ class Switches:
     collecting: bool = _tactic("growing", "walk to wanted items and pick them up")
     shopping: bool = _tactic("growing", "buy a digging tool")
     murder: bool = _tactic("growing", "kill peaceful dwarves for their pick-axes")
+    listening: bool = _tactic("growing", "wait in the Mines for a monster that is heard to dig")
     seeking: bool = _tactic("growing", "search for hidden ways to the stairs of the Mines")
     base: bool = _tactic("growing", "leave fights by the stairs up of the Mines")
     retreat: bool = _tactic("all", "leave fights that would be lost")

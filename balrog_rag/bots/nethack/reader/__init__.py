@@ -7,7 +7,8 @@ from balrog_rag.envs.nethack import WHOLE
 
 KEPT = (
     *("dig", "prayer", "elbereth"),  # parts of the last two are withheld
-    *("collecting", "shopping", "murder", "seeking", "near_stairs"),  # where to go and what to fetch
+    *("collecting", "shopping", "murder"),  # what to fetch
+    *("listening", "seeking", "near_stairs"),  # where to go
     *("larder", "rearm"),  # parts of eating and of wielding, which are withheld
 )
 """Switches that stay on: the plan of the game, which no passage about one moment states."""

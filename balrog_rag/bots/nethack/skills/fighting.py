@@ -43,9 +43,12 @@ def attack(player: Player, enemy: Monster) -> Skill:
 
     With `F` the game does not ask before a peaceful monster is hit; walking into one, it does.
     """
-    doubtful = enemy.peaceful is None and enemy.species is not None and not player.body.condition & w.DAZED
-    doubtful &= "peacefuls" not in player.unknown
-    if doubtful and t.DARING[player.level.terrain[enemy.place]]:
+    doubtful = enemy.peaceful is None and enemy.species is not None and "peacefuls" not in player.unknown
+    dazed = bool(player.body.condition & w.DAZED)
+    if doubtful and dazed and player.level.watched and not enemy.attacked:
+        yield from player.command(keys.SEARCH)  # one cannot walk straight, and a mistake means arrest
+        return Told.WAITED
+    if doubtful and not dazed and t.DARING[player.level.terrain[enemy.place]]:
         yield from player.command(t.heading(player.here, enemy.place))
         enemy.peaceful = player.said("Really attack")
         return Told.ATTACKED

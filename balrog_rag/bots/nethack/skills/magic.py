@@ -109,20 +109,6 @@ def read_map(player: Player) -> Skill:
     return Told.READ
 
 
-def read_way_out(player: Player) -> Skill:
-    """Read a scroll that may lead on where no way does: of teleportation, else an unknown one."""
-    if player.body.condition & w.BLIND:
-        return NO_MAP
-    known = player.world.item("scroll of teleportation", "scrolls of teleportation")
-    item = known or player.world.item("scroll labeled", "scrolls labeled")
-    if item is None or player.refusals[Refusal(Act.READ, item.text)]:
-        return NO_MAP
-    player.refusals[Refusal(Act.READ, item.text)] += 1
-    yield from player.ask(keys.READ, ("want to read", item.letter))
-    yield from player.close()
-    return Told.READ
-
-
 def unknown_wand(player: Player) -> Item | None:
     """A wand whose effect is unknown."""
     for item in player.world.items:

@@ -10,6 +10,7 @@ from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 
 BOULDER = "boulder"
+_THINGS = (k.OBJECT, k.CORPSE, k.STATUE)
 
 
 class Place(NamedTuple):
@@ -34,6 +35,8 @@ class Level:
         self.boulders: set[int] = set()
         self.fresh: dict[int, int] = {}
         """When a monster was seen to die where a corpse of its kind lies, by square."""
+        self.left: dict[int, int] = {}
+        """The species that was seen on a square before a thing lay there: it may have died."""
         self.visited = bytearray(t.SIZE)
         self.searched = [0] * t.SIZE
         self.links: dict[int, Place] = {}
@@ -70,16 +73,20 @@ class Level:
             return False
         table = k.kinds()
         for place, glyph in zip(changed.tolist(), glyphs[changed].tolist(), strict=True):
-            lay = self.objects.get(place) == glyph  # and a monster of that kind stood on it
+            lay = self.objects.get(place) == glyph  # and a monster stood on it
             self._see(place, glyph, table.shows[glyph], table)
-            if table.shows[glyph] == k.CORPSE and not lay and self._fell(place, glyph, table):
-                self.fresh[place] = turn
+            if table.shows[glyph] in _THINGS and not lay:
+                self._leave(place, glyph, turn, table)
         self._shown[:] = glyphs
         return True
 
-    def _fell(self, place: int, corpse: int, table: k.Kinds) -> bool:
+    def _leave(self, place: int, thing: int, turn: int, table: k.Kinds) -> None:
         before = int(self._shown[place])
-        return table.shows[before] in (k.MONSTER, k.PET) and table.species[before] == table.species[corpse]
+        if table.shows[before] not in (k.MONSTER, k.PET):
+            return
+        self.left[place] = table.species[before]
+        if table.shows[thing] == k.CORPSE and table.species[before] == table.species[thing]:
+            self.fresh[place] = turn
 
     def _see(self, place: int, glyph: int, shows: int, table: k.Kinds) -> None:
         if shows == k.TERRAIN:
@@ -95,7 +102,7 @@ class Level:
             return
         if self.terrain[place] == t.UNKNOWN:
             self.set_terrain(place, t.FLOOR)
-        if shows in (k.OBJECT, k.CORPSE, k.STATUE):
+        if shows in _THINGS:
             self._lay(place, glyph, table)
 
     def _lay(self, place: int, glyph: int, table: k.Kinds) -> None:
