@@ -9,9 +9,11 @@ from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.rules import RULES
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import made
 from tests.bots.skills.test_moving import HOUSE, explore_all
@@ -125,7 +127,7 @@ def test_a_cursed_mattock_leaves_no_hand_to_write_with_and_a_shield_comes_off_fo
     mattock = "OBJECT:(')',\"dwarvish mattock\"),(5,2),cursed,0\n"
     with made(ROOM + mattock, character="val-dwa-law-fem") as game:
         player = game.player
-        game.run(take, "broad pick")
+        game.run(take, "dwarvish mattock")
         assert gear.shield(player)
         assert game.run(digging.dig_down, moving.never) == digging.FELL
         assert not gear.shield(player)
@@ -137,8 +139,8 @@ def test_with_a_cursed_weapon_in_hand_a_pick_axe_is_no_tool():
     cursed, tool = "OBJECT:(')',\"mace\"),(5,2),cursed,0\n", "OBJECT:('(',\"pick-axe\"),(4,2),uncursed,0\n"
     with made(ROOM + cursed + tool, character="val-dwa-law-fem") as game:
         player = game.player
-        game.run(take, "mace")
         game.run(take, "pick-axe")
+        game.run(take, "mace")
         game.run(gear.wield, player.world.item("mace"))
         assert gear.digger(player)
         game.run(digging.dig_down, moving.never)
@@ -183,6 +185,31 @@ def test_where_something_lies_is_no_closed_door():
         (door,) = level.spots(t.CLOSED_DOORS)
         level._lay(door, table.name.index("dagger"), table)
         assert level.terrain[door] == t.DOORWAY
+
+
+def test_a_single_thing_that_nobody_wants_is_not_lifted():
+    with made(ROOM + "OBJECT:('(',\"tallow candle\"),(5,2)\n") as game:
+        player = game.player
+        (place,) = player.level.objects
+        game.run(moving.go_to, [place])
+        assert game.run(gear.pick_up, gear.digs) == Told.TOOK_NOTHING
+        assert game.run(gear.pick_up, lambda text: "candle" in text) == Told.TOOK
+
+
+def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_too():
+    with made(ROOM + "OBJECT:('!',\"sickness\"),(5,2)\n") as game:
+        player = game.player
+        (place,) = player.level.objects
+        game.run(moving.go_to, [place])
+        assert game.run(gear.pick_up, lambda _: True) == Told.TOOK
+        player.refusals[Refusal(Act.SQUEEZE)] = 1
+        dropped = []
+        while item := gear.burden(player):
+            dropped.append(item.name)
+            game.run(gear.drop, item)
+            player.refusals[Refusal(Act.SQUEEZE)] = 1
+        assert dropped[-1].endswith(" potion")
+        assert "yumi" in dropped
 
 
 @pytest.mark.parametrize(("stood", "looked"), [("dwarf", True), ("dwarf lord", True), ("hobbit", False)])

@@ -56,7 +56,7 @@ def test_a_dwarf_is_killed_and_its_pick_axe_taken():
 def test_hunger_is_met_with_what_is_carried():
     with made(ROOM + "OBJECT:('%',\"food ration\"),(5,2)\n") as game:
         player = game.player
-        game.run(take, "food ration")
+        game.run(take, "gunyoki")
         assert game.run(wait, w.HUNGRY) == "waited"
         assert game.run(surviving.eat) == "ate"
         assert player.body.hunger < w.HUNGRY

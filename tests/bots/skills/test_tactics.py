@@ -78,7 +78,7 @@ def test_the_confused_strike_in_a_town_only_at_who_attacked_them(watched: bool, 
 def test_armour_that_was_taken_off_is_put_on_again() -> None:
     with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
         player = game.player
-        game.run(take, "hard hat")
+        game.run(take, "dwarvish iron helm")
         for _ in range(3):
             helmet = gear.to_wear(player)
             assert helmet
@@ -111,7 +111,7 @@ def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
 def test_a_were_creature_has_no_hands() -> None:
     with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
         player = game.player
-        game.run(take, "hard hat")
+        game.run(take, "dwarvish iron helm")
         sword = gear.best_weapon(player)
         player._note_health("You turn into a wererat!")
         assert not player.changed

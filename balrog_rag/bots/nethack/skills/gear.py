@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
+from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.items import Item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
@@ -16,6 +18,7 @@ Wish = Callable[[str], bool]
 """Whether an item of this description is wanted."""
 
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
+_ALONE = re.compile(r"You (?:see|feel) here (.+?)\.(?:  |$)")
 _PAGES = 10
 DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
 
@@ -109,6 +112,7 @@ _JUNK = (
     *("statue", "rock", "flint", "gray stone", "lance", "spellbook", "sling", "boulder", "chest", "box"),
     *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
     *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
+    *("wakizashi", "yumi", "nunchaku", "lamp", " potion"),  # not "potion of", which is known
 )
 """Words for items to drop when carrying too much, in this order."""
 
@@ -165,7 +169,15 @@ def autopickup_off(player: Player) -> Skill:
 
 
 def pick_up(player: Player, wish: Wish) -> Skill:
-    """Pick up wanted items underfoot."""
+    """Pick up wanted items underfoot.
+
+    Of several the game shows a list; a single one it would lift without asking, so we look first.
+    """
+    if not player.body.condition & w.BLIND:
+        yield from look_here(player)
+        alone = _ALONE.search(" ".join(player.heard))
+        if alone and not wish(alone[1]):
+            return Told.TOOK_NOTHING
     yield from player.begin()
     yield from player.press(keys.PICK_UP)
     if player.screen.menu:
