@@ -8,7 +8,17 @@ from balrog_rag.bots.nethack.delver.hero_needs import escorted
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.rules import RULES
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
-from balrog_rag.bots.nethack.skills import digging, exploring, fighting, gear, magic, moving, surviving
+from balrog_rag.bots.nethack.delver.switches import Switches
+from balrog_rag.bots.nethack.skills import (
+    digging,
+    exploring,
+    fighting,
+    gear,
+    looking,
+    magic,
+    moving,
+    surviving,
+)
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import terrain as t
@@ -194,6 +204,23 @@ def test_a_single_thing_that_nobody_wants_is_not_lifted():
         game.run(moving.go_to, [place])
         assert game.run(gear.pick_up, gear.digs) == Told.TOOK_NOTHING
         assert game.run(gear.pick_up, lambda text: "candle" in text) == Told.TOOK
+
+
+@pytest.mark.parametrize(
+    ("character", "thing", "better"),
+    [
+        ("tou-hum-neu-fem", "long sword", True),
+        ("tou-hum-neu-fem", "cursed long sword", False),
+        ("sam-hum-law-fem", "long sword", False),
+        ("mon-hum-neu-mal", "long sword", False),
+        ("arc-hum-neu-mal", "long sword", False),  # it may be cursed, and the pick-axe is hardly worse
+    ],
+)
+def test_a_weapon_is_collected_if_it_is_better_than_what_is_carried(character: str, thing: str, better: bool):
+    with made(ROOM, character=character) as game:
+        game.run(looking.look_at_oneself)
+        assert gear.better_weapon(game.player, f"a {thing}") is better
+        assert errands.wanted(Bot(game.player, Plan(on=Switches(rearm=False))), f"a {thing}") is better
 
 
 def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_too():

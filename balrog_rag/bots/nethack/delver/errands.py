@@ -151,6 +151,8 @@ def wanted(bot: Bot, text: str) -> bool:
         return True
     if bot.on.rearm and gear.is_weapon(words) and gear.unarmed(bot.player):
         return True
+    if bot.on.weapons and gear.better_weapon(bot.player, text):
+        return True
     if slot_of(words):
         return gear.could_wear(bot.player, words)
     return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)

@@ -10,7 +10,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
-from balrog_rag.envs.nethack.world.items import Item, slot_of
+from balrog_rag.envs.nethack.world.items import Item, read_item, slot_of
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
@@ -265,6 +265,16 @@ def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
     usable = [(_worth(item) - (risk if _doubtful(player, item) else 0), item) for item in _weapons(player)]
     usable = [(worth, item) for worth, item in usable if item.wielded or worth > TUNING.bare_hands]
     return max(usable, key=lambda each: each[0], default=(0.0, None))[1]
+
+
+def better_weapon(player: Player, text: str, risk: float = TUNING.weld) -> bool:
+    """Whether a thing of this description would be wielded instead of what is carried."""
+    found, best = read_item("", text), best_weapon(player)
+    if player.role in ("Monk", "Ranger") or player.changed or found.slot or found.curse == "cursed":
+        return False
+    if _two_handed(found) and shield(player):
+        return False
+    return _worth(found) - risk > (_worth(best) if best else TUNING.bare_hands)
 
 
 def _weapons(player: Player) -> list[Item]:
