@@ -64,7 +64,9 @@ def lift(player, name):
 
 
 def go_shopping(player):
-    bot = Bot(player)
+    """Buy a tool that was seen from the door, and given up because no way led to it yet."""
+    bot, level = Bot(player), player.level
+    bot.looked.update((level.place, place, glyph) for place, glyph in level.objects.items())
     for _ in range(40):
         if not (yield from buy(bot)):
             yield from exploring.search(player, 1)
