@@ -129,7 +129,7 @@ def test_a_were_creature_has_no_hands() -> None:
 def test_empty_hands_take_up_a_weapon() -> None:
     with made(ROOM + "OBJECT:(')',\"long sword\"),(5,2)\n", character="tou-hum-neu-fem") as game:
         player = game.player
-        bot, off = Bot(player), Bot(player, without("rearm"))
+        bot, off = Bot(player), Bot(player, Plan(on=Switches(rearm=False, weapons=False)))
         assert gear.unarmed(player)
         assert not errands.wanted(off, "long sword")
         while game.run(lambda _: errands.collect(bot)):
