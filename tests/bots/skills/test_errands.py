@@ -63,6 +63,10 @@ def lift(player, name):
     yield from player.close()
 
 
+def species_number(name: str) -> int:
+    return next(number for number, each in enumerate(all_species()) if each.name == name)
+
+
 def go_shopping(player):
     """Buy a tool that was seen from the door, and given up because no way led to it yet."""
     bot, level = Bot(player), player.level
@@ -247,7 +251,7 @@ def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: str, loo
     with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
         bot, level = Bot(game.player), game.player.level
         (place,) = level.objects
-        level.left[place] = next(n for n, each in enumerate(all_species()) if each.name == stood)
+        level.left[place] = species_number(stood)
         game.run(lambda _: errands.collect(bot))
         assert bool(gear.digger(game.player)) is looked
 
@@ -258,7 +262,7 @@ def test_who_has_a_digging_tool_looks_under_nothing():
         bot, level = Bot(game.player), game.player.level
         book = max(level.objects)
         for place in level.objects:
-            level.left[place] = next(n for n, each in enumerate(all_species()) if each.name == "dwarf")
+            level.left[place] = species_number("dwarf")
         while game.run(lambda _: errands.collect(bot)):
             pass
         assert gear.digger(game.player)

@@ -224,8 +224,9 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
 
 def _a_dwarfs(bot: Bot, place: int, glyph: int) -> bool:
     """Whether a thing may hide a digging tool: a dwarf's clothes, its corpse, or what lies where it fell."""
-    table, kinds = k.kinds(), {bot.player.level.left.get(place, -1)}
+    table, left = k.kinds(), bot.player.level.left
+    kinds = [left[place]] if place in left else []
     if table.shows[glyph] == k.CORPSE:
-        kinds.add(table.species[glyph])
+        kinds.append(table.species[glyph])
     worn = any(word in table.name[glyph] for word in _DWARVISH)
-    return worn or any(kind >= 0 and all_species()[kind].name in DWARVES for kind in kinds)
+    return worn or any(all_species()[kind].name in DWARVES for kind in kinds)

@@ -112,11 +112,13 @@ class Hopes:
         if abs(step) not in (1, t.WIDTH):
             return 0.0
         if wall not in self._memory:
-            promise = TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
-            if 0 <= wall + step < t.SIZE and self._cut_off(wall + step):
-                promise = TUNING.promise_cut_off
-            self._memory[wall] = promise * self._left(wall)
+            self._memory[wall] = self._promise(wall, step) * self._left(wall)
         return self._memory[wall]
+
+    def _promise(self, wall: int, step: int) -> float:
+        if 0 <= wall + step < t.SIZE and self._cut_off(wall + step):
+            return TUNING.promise_cut_off
+        return TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
 
 
 def _depth(level: Level, wall: int, step: int) -> int:

@@ -267,26 +267,27 @@ def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
     return max(usable, key=lambda each: each[0], default=(0.0, None))[1]
 
 
-def better_weapon(player: Player, text: str, risk: float = TUNING.weld) -> bool:
-    """Whether a thing of this description would be wielded instead of what is carried."""
+def better_weapon(player: Player, text: str) -> bool:
+    """Whether a thing of this description would replace the weapon that is carried, though it may be cursed."""
     found, best = read_item("", text), best_weapon(player)
-    if player.role in ("Monk", "Ranger") or player.changed or found.slot or found.curse == "cursed":
+    if player.role in ("Monk", "Ranger") or player.changed or not _wieldable(player, found):
         return False
-    if _two_handed(found) and shield(player):
-        return False
-    return _worth(found) - risk > (_worth(best) if best else TUNING.bare_hands)
+    return _worth(found) - TUNING.weld > (_worth(best) if best else TUNING.bare_hands)
 
 
 def _weapons(player: Player) -> list[Item]:
     """Carried weapons that we could wield."""
-    shielded = shield(player) is not None
     return [
         item
         for item in player.world.items
-        if _worth(item)
-        and not (item.slot or item.curse == "cursed" or (shielded and _two_handed(item)))
-        and player.refusals[Refusal(Act.WIELD, item.text)] <= 1
+        if _wieldable(player, item) and player.refusals[Refusal(Act.WIELD, item.text)] <= 1
     ]
+
+
+def _wieldable(player: Player, item: Item) -> bool:
+    """Whether it is a weapon that is not known to be cursed, and we have the hands for it."""
+    barred = item.slot or item.curse == "cursed" or (_two_handed(item) and shield(player))
+    return bool(_worth(item)) and not barred
 
 
 def _doubtful(player: Player, item: Item) -> bool:

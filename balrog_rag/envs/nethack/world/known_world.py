@@ -168,7 +168,7 @@ class World:
             if words in message:
                 level.set_terrain(here, stairs)
         for monster in self.monsters:
-            if _attacked(message, monster) and self._is_near(monster):
+            if self._is_near(monster) and _attacked(message, monster):
                 monster.attacked = True
                 if monster.peaceful:
                     monster.peaceful = None  # mistaken for another monster, or it has changed

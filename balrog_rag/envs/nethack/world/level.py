@@ -76,11 +76,11 @@ class Level:
             lay = self.objects.get(place) == glyph  # and a monster stood on it
             self._see(place, glyph, table.shows[glyph], table)
             if table.shows[glyph] in _THINGS and not lay:
-                self._leave(place, glyph, turn, table)
+                self._note_who_stood(place, glyph, turn, table)
         self._shown[:] = glyphs
         return True
 
-    def _leave(self, place: int, thing: int, turn: int, table: k.Kinds) -> None:
+    def _note_who_stood(self, place: int, thing: int, turn: int, table: k.Kinds) -> None:
         before = int(self._shown[place])
         if table.shows[before] not in (k.MONSTER, k.PET):
             return

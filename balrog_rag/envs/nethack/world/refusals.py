@@ -22,7 +22,6 @@ class Act(Enum):
     LOCKED = auto()
     LURE = auto()
     MAP = auto()
-    READ = auto()
     SEARCH = auto()
     """Searches of a level for any way on."""
     SEEK = auto()
