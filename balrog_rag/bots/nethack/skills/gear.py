@@ -268,7 +268,7 @@ def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
 
 
 def better_weapon(player: Player, text: str) -> bool:
-    """Whether a thing of this description would replace the weapon that is carried, though it may be cursed."""
+    """Whether a thing of this description is better than any weapon carried, though it may be cursed."""
     found, best = read_item("", text), best_weapon(player)
     if player.role in ("Monk", "Ranger") or player.changed or not _wieldable(player, found):
         return False
