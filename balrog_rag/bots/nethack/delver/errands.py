@@ -6,15 +6,17 @@ from balrog_rag.bots.nethack.delver.battle import digging_down
 from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take_cover
 from balrog_rag.bots.nethack.delver.state import DWARVES, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving
-from balrog_rag.bots.nethack.skills.looking import look_here
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import slot_of
+from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.species import Species, all_species
 
-_PRICE = re.compile(r"(?:pick-axe|mattock|broad pick)[^.]*?\(for sale, (\d+) zorkmids?\)")
+_PRICE = re.compile(r"\(for sale, (\d+) zorkmids?\)")
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
 """Words for what dwarves leave behind, sometimes on top of their digging tools."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
@@ -93,49 +95,62 @@ def _rest_a_while(bot: Bot) -> Did:
 def eat_corpses(bot: Bot, alarm: moving.Alarm | None = None) -> Did:
     """Eat what was just killed, if it is safe to eat; `alarm` ends the way there, the bot's own if None."""
     player, level = bot.player, bot.player.level
-    if not bot.on.corpses:
+    if not bot.on.corpses or player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or _disturbed(bot):
         return False
-    if player.body.hunger < (w.HUNGRY if hurrying(bot) else 1) or bot.enemies():
-        return False
-    turn = player.body.turn
     for place, fell in list(level.fresh.items()):
-        glyph = level.objects.get(place)
-        species = (
-            all_species()[k.kinds().species[glyph]]
-            if glyph is not None and k.kinds().shows[glyph] == k.CORPSE
-            else None
-        )
-        far = t.distance(place, player.here)
-        if (
-            species is None
-            or not _eats(bot, species)
-            or turn - fell > TUNING.fresh
-            or far > 10
-            or place in level.shop
-        ):
+        species = _corpse(level, place)
+        if species is None or not _is_fresh(bot, fell) or not _eats(bot, species) or place in level.shop:
             del level.fresh[place]
+            continue
+        if t.distance(place, player.here) > TUNING.to_corpse:
             continue
         told = yield from moving.go_to(player, [place], alarm or bot.alarm)
         if player.here == place:
-            del level.fresh[place]
-            yield from surviving.eat_corpse(player, species.name)
-        elif told != moving.ALARMED:
+            told = yield from surviving.eat_corpse(player, species.name)
+        if told not in (moving.ALARMED, Told.STOPPED_EATING):
             del level.fresh[place]
         return True
     return False
 
 
+def _disturbed(bot: Bot) -> bool:
+    """Whether enemies keep us from eating off the ground."""
+    enemies = bot.enemies()
+    return bool(adjacent(bot.player, enemies) if must_eat(bot) else enemies)
+
+
+def must_eat(bot: Bot) -> bool:
+    """Whether to eat whatever enemies are in sight."""
+    return bot.on.larder and bot.player.body.hunger >= w.WEAK
+
+
+def _corpse(level: Level, place: int) -> Species | None:
+    """The kind whose corpse lies somewhere."""
+    glyph, table = level.objects.get(place), k.kinds()
+    if glyph is None or table.shows[glyph] != k.CORPSE:
+        return None
+    return all_species()[table.species[glyph]]
+
+
+def _is_fresh(bot: Bot, fell: int) -> bool:
+    body = bot.player.body
+    hungry = bot.on.larder and body.hunger >= w.HUNGRY
+    return body.turn - fell <= (TUNING.untainted if hungry else TUNING.fresh)
+
+
 def _eats(bot: Bot, species: Species) -> bool:
     """Whether a fresh corpse of a kind is eaten; orcs and cavemen may eat dogs and their own kind."""
-    player = bot.player
+    player, body = bot.player, bot.player.body
     if not bot.on.corpse_safety:
         return True
-    if player.race == "orcish" or player.role == "Caveman":
-        return species.edible or species.companion
+    hardened = player.race == "orcish" or player.role == "Caveman"
+    desperate = bot.on.larder and body.hunger >= w.FAINTING
     own = [_OWN_KIND.get(player.race, "\0"), *(_BEASTS if player.feverish else ())]
-    if any(kind in species.name for kind in own):
+    if any(kind in species.name for kind in own) and not (hardened or desperate):
         return False
-    return species.edible or (species.companion and player.body.hunger >= w.WEAK)
+    if species.companion:
+        return hardened or body.hunger >= w.WEAK
+    return species.edible or (species.upsetting and desperate and body.hp > TUNING.upset)
 
 
 def wanted(bot: Bot, text: str) -> bool:
@@ -155,20 +170,15 @@ def wanted(bot: Bot, text: str) -> bool:
         return True
     if slot_of(words):
         return gear.could_wear(bot.player, words)
-    return any(name in words for name in surviving.RATIONS) or any(name in words for name in _THINGS)
+    return surviving.is_ration(words) or any(name in words for name in _THINGS)
 
 
 def buy(bot: Bot) -> Did:
-    """Buy a digging tool, if a shop is seen to have an affordable one."""
+    """Buy a digging tool, or when hungry food, if a shop is seen to have some that we can pay."""
     player, level = bot.player, bot.player.level
-    if (
-        not (bot.plan.dig and bot.on.shopping)
-        or gear.digger(player)
-        or bot.enemies()
-        or player.body.gold < TUNING.cheap
-    ):
+    if not bot.on.shopping or bot.enemies():
         return False
-    goals = [place for place in level.objects if place in level.shop and _sells_digger(bot, place)]
+    goals = [place for place in level.objects if place in level.shop and _sells(bot, place)]
     if not goals:
         return False
     level.allow(level.shop)
@@ -176,17 +186,33 @@ def buy(bot: Bot) -> Did:
     if player.here in goals or told != moving.ALARMED:
         bot.priced.update((level.place, place) for place in goals)
     if player.here in goals:
-        yield from look_here(player)
-        price = _PRICE.search(" ".join(player.heard))
-        if price and int(price[1]) <= player.body.gold:
-            yield from gear.pick_up(player, gear.digs)
+        yield from gear.pick_up(player, lambda text: _buys(bot, text))
+        if gear.unpaid(player):
             yield from gear.pay(player)
     return True
 
 
-def _sells_digger(bot: Bot, place: int) -> bool:
+def _sells(bot: Bot, place: int) -> bool:
+    """Whether what a shop has there may be bought."""
     level = bot.player.level
-    return k.kinds().name[level.objects[place]] in gear.DIGGERS and (level.place, place) not in bot.priced
+    return (level.place, place) not in bot.priced and _lacks(bot, k.kinds().name[level.objects[place]])
+
+
+def _buys(bot: Bot, text: str) -> bool:
+    """Whether an item of this description is for sale, wanted and can be paid."""
+    price = _PRICE.search(text)
+    return price is not None and int(price[1]) <= bot.player.body.gold and _lacks(bot, text)
+
+
+def _lacks(bot: Bot, name: str) -> bool:
+    """Whether something is worth its price: a digging tool, and food to a hungry hero without any."""
+    player = bot.player
+    if gear.digs(name):
+        return bot.plan.dig and not gear.digger(player) and player.body.gold >= TUNING.cheap
+    if not (bot.on.larder and surviving.is_ration(name)) or gear.digger(player):  # no shop admits diggers
+        return False
+    hungry = player.body.hunger >= w.HUNGRY and player.body.gold >= TUNING.cheap_food
+    return hungry and not surviving.rations(player, lichens=True)
 
 
 def collect(bot: Bot) -> Did:
@@ -202,16 +228,30 @@ def collect(bot: Bot) -> Did:
         bot.looked.add((level.place, player.here, level.objects.get(player.here, 0)))
         yield from gear.pick_up(player, lambda text: wanted(bot, text))
     elif told != moving.ALARMED:
-        bot.looked.update(
-            (level.place, place, level.objects[place]) for place in goals if place in level.objects
-        )
+        _give_up(bot, goals)
     return True
+
+
+def _give_up(bot: Bot, goals: list[int]) -> None:
+    """Note that no way leads to these things; one to food is looked for again later."""
+    level = bot.player.level
+    for place in goals:
+        if (glyph := level.objects.get(place)) is None:
+            continue
+        thing = level.place, place, glyph
+        if bot.on.larder and surviving.is_ration(k.kinds().name[glyph]):
+            bot.unreached[thing] = bot.player.body.turn
+        else:
+            bot.looked.add(thing)
 
 
 def _worth_a_walk(bot: Bot, place: int) -> bool:
     level, table = bot.player.level, k.kinds()
     glyph = level.objects[place]
-    if place in level.shop or level.terrain[place] in t.TRAPS or (level.place, place, glyph) in bot.looked:
+    thing = level.place, place, glyph
+    if place in level.shop or level.terrain[place] in t.TRAPS or thing in bot.looked:
+        return False
+    if bot.player.body.turn - bot.unreached.get(thing, -TUNING.tried_again) < TUNING.tried_again:
         return False
     if not gear.digger(bot.player) and _a_dwarfs(bot, place, glyph):
         return True

@@ -1,5 +1,6 @@
 """Urgent needs: mortal danger, sickness, hunger, a guard who wants to be followed."""
 
+from balrog_rag.bots.nethack.delver.errands import eat_corpses, must_eat
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
@@ -39,6 +40,8 @@ def needs(bot: Bot) -> Did:
         return True
     if body.hunger >= w.WEAK and bot.may_pray(HUNGER, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
+        return True
+    if must_eat(bot) and (yield from eat_corpses(bot, lambda: bool(adjacent(player, bot.enemies())))):
         return True
     if player.level.watched and body.condition & (w.BLIND | w.HALLUCINATING) and not bot.hurt:
         yield from exploring.search(player, TUNING.short_wait)  # whom we run into might be a watchman

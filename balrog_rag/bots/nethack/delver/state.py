@@ -132,8 +132,10 @@ class Bot:
     """The turn in which a missile hurt us."""
     looked: set[tuple[Place, int, int]] = field(default_factory=set)
     """Things that were looked at: level, square, glyph."""
+    unreached: dict[tuple[Place, int, int], int] = field(default_factory=dict)
+    """When no way led to food, which may be found later: level, square, glyph."""
     priced: set[tuple[Place, int]] = field(default_factory=set)
-    """Digging tools for sale that we went to: level, square."""
+    """Goods for sale that we went to: level, square."""
     ignored: dict[int, int] = field(default_factory=dict)
     """Until when a monster out of reach is ignored."""
     chased: Counter[int] = field(default_factory=Counter)

@@ -54,8 +54,9 @@ RATIONS = (
         "meat",
         "tripe",
     ),
+    *("lumps of royal jelly", "eucalyptus leaves", "cloves of garlic", "sprigs of wolfsbane"),
 )
-"""Food that is safe to eat as it is, the best first."""
+"""Food that is safe to eat as it is, the best first; plurals that do not begin with the singular as well."""
 _NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
 _HEALING = ("full healing", "extra healing", "healing")
 
@@ -141,6 +142,11 @@ def rations(player: Player, lichens: bool = False) -> list[Item]:
     return found + [item for item in player.world.items if lichens and "lichen corpse" in item.name]
 
 
+def is_ration(text: str) -> bool:
+    """Whether an item of this description is food that is safe to eat as it is."""
+    return any(_is_food(text, name) for name in RATIONS)
+
+
 def _is_food(text: str, name: str) -> bool:
     return f" {name}" in f" {text}" and not any(word in text for word in _NO_FOOD)
 
@@ -168,11 +174,11 @@ def eat_item(player: Player, item: Item) -> Skill:
 
 
 def eat_corpse(player: Player, name: str) -> Skill:
-    """Eat a corpse of this monster underfoot."""
+    """Eat a corpse of this monster underfoot; an interrupted meal can be continued."""
     yield from player.ask(
         keys.EAT, (f" {name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
     )
-    return Told.ATE
+    return Told.STOPPED_EATING if player.said("You stop eating") else Told.ATE
 
 
 def healing(player: Player) -> Item | None:

@@ -57,6 +57,7 @@ class Told(StrEnum):
     COULD_NOT_WRITE = "could not write"
     BARE = "bare"
     ATE = "ate"
+    STOPPED_EATING = "was interrupted while eating"
     NOTHING_TO_EAT = "nothing to eat"
     DRANK = "drank"
     RESTED = "rested"

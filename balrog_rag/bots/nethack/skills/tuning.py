@@ -206,10 +206,25 @@ class Tuning:
         "gold pieces below which none can be bought",
         "objects.c:249 and 703: mattock and pick-axe cost 50",
     )
+    cheap_food: int = _source(
+        10, "gold pieces below which no food is bought", "objects.c:736: nutrition / 20 + 5, 7 for an apple"
+    )
+    tried_again: int = _chosen(100, "turns after which a way to food is looked for again")
     fresh: int = _source(
         30,
         "turns for which a corpse is certainly fresh",
         "eat.c:1609: age / (10 + rn2(20)) above 5 is tainted, above 3 may harm",
+    )
+    untainted: int = _source(
+        50,
+        "turns for which a hungry hero eats a corpse, which may cost 8 hit points but never kills",
+        "eat.c:1609, as above",
+    )
+    to_corpse: int = _chosen(10, "squares up to which one walks to a corpse to eat it")
+    upset: int = _source(
+        20,
+        "hit points above which a fainting hero eats poisonous and acid corpses",
+        "eat.c:1640 and 1653: these cost up to 15",
     )
     rest_turns: int = _chosen(20, "turns rested at a time")
     shield_tries: int = _chosen(2, "attempts to take off a shield for a tool of two hands")

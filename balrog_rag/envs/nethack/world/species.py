@@ -69,7 +69,7 @@ _POISONOUS, _ACIDIC = 0x10000000, 0x08000000
 
 def _edible(entry: Any) -> bool:
     bad = any(word in entry.mname for word in _BAD_TO_EAT) or ord(entry.mlet) == _HUMAN_CLASS
-    return not bad and not entry.mflags1 & (_POISONOUS | _ACIDIC) and entry.cnutrit > 0
+    return not bad and entry.cnutrit > 0
 
 
 _HOSTILE, _PEACEFUL = 0x00100000, 0x00200000
@@ -161,6 +161,8 @@ class Species(NamedTuple):
     """Whether it is a dog or cat that people keep: eating one aggravates monsters."""
     edible: bool
     """Whether a fresh corpse of it is safe to eat for all but its own kind."""
+    upsetting: bool
+    """Whether a fresh corpse of it costs up to 15 hit points, and poison some strength."""
     stays: bool
     """Whether it never, or hardly ever, leaves its square."""
     sign: int = 0
@@ -197,6 +199,7 @@ def _damage() -> dict[str, float]:
 
 def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
     name, level = entry.mname, _TAILS_LEVEL if entry.mname == _TAIL else entry.mlevel
+    upsetting = bool(entry.mflags1 & (_POISONOUS | _ACIDIC))
     return Species(
         number=number,
         name=name,
@@ -215,7 +218,8 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         watchman=name in ("watchman", "watch captain"),
         vault_guard=name == "guard",
         companion=name in _COMPANIONS,
-        edible=_edible(entry),
+        edible=_edible(entry) and not upsetting,
+        upsetting=_edible(entry) and upsetting,
         stays=entry.mmove <= _SESSILE_SPEED,
         sign=(name in _LAWFUL) - (name in _CHAOTIC),
         peoples=entry.mflags2 & sum(_PEOPLES.values()),
