@@ -8,6 +8,7 @@ from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, looking, surviving
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world.items import read_item
 from tests.bots.skills.made import TWO_ROOMS, made
 from tests.bots.skills.test_early import species_of
 from tests.bots.skills.test_surviving import ROOM, SHOP, kill_all, wait
@@ -100,7 +101,7 @@ def test_the_hungry_eat_older_corpses_but_none_that_may_be_tainted():
         assert TUNING.untainted < 60  # eat.c: the youngest that may be tainted
 
 
-@pytest.mark.parametrize(("gold", "bought"), [(200, True), (20, False)])
+@pytest.mark.parametrize(("gold", "bought"), [(150, True), (20, False)])
 def test_the_hungry_buy_food_that_they_can_pay(gold: int, bought: bool):
     goods = f"OBJECT:('%',\"food ration\"),(12,2)\nGOLD:{gold},(2,1)\n"
     with made(SHOP + goods, "cav-gno-neu-mal") as game:
@@ -116,6 +117,18 @@ def test_the_hungry_buy_food_that_they_can_pay(gold: int, bought: bool):
         food = surviving.rations(player)
         assert bool(food) is bought
         assert not any("unpaid" in each.text for each in food)
+
+
+def test_the_rich_buy_food_before_hunger_comes():
+    with made(ROOM) as game:
+        body, bot = game.player.body, Bot(game.player)
+        for body.gold, buys in ((TUNING.rich, True), (TUNING.rich - 1, False)):
+            assert errands._buys(bot, "a food ration (for sale, 45 zorkmids)") is buys
+        body.gold = TUNING.rich
+        assert not errands._buys(bot, "a food ration (for sale, 201 zorkmids)")
+        assert not errands._buys(bot, "a food ration")
+        game.player.world.items = [read_item("a", "an uncursed apple")]
+        assert not errands._buys(bot, "a food ration (for sale, 45 zorkmids)")
 
 
 def test_a_way_to_food_is_looked_for_again():

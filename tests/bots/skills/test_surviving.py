@@ -87,6 +87,8 @@ def test_what_is_little_to_the_gods_depends_on_the_experience():
             assert surviving.in_mortal_need(game.player)
             body.hp = little + 1
             assert not surviving.in_mortal_need(game.player)
+        body.hp, game.player.changed = 1, True
+        assert not surviving.in_mortal_need(game.player)
 
 
 def test_a_prayer_too_early_is_not_heard_and_none_follows():

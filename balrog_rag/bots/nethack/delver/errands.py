@@ -174,7 +174,7 @@ def wanted(bot: Bot, text: str) -> bool:
 
 
 def buy(bot: Bot) -> Did:
-    """Buy a digging tool, or when hungry food, if a shop is seen to have some that we can pay."""
+    """Buy a digging tool or food, if a shop is seen to have some that we can pay."""
     player, level = bot.player, bot.player.level
     if not bot.on.shopping or bot.enemies():
         return False
@@ -183,12 +183,13 @@ def buy(bot: Bot) -> Did:
         return False
     level.allow(level.shop)
     told = yield from moving.go_to(player, goals, bot.alarm)
-    if player.here in goals or told != moving.ALARMED:
-        bot.priced.update((level.place, place) for place in goals)
     if player.here in goals:
+        bot.priced.add((level.place, player.here))
         yield from gear.pick_up(player, lambda text: _buys(bot, text))
         if gear.unpaid(player):
             yield from gear.pay(player)
+    elif told != moving.ALARMED:
+        bot.priced.update((level.place, place) for place in goals)
     return True
 
 
@@ -205,14 +206,14 @@ def _buys(bot: Bot, text: str) -> bool:
 
 
 def _lacks(bot: Bot, name: str) -> bool:
-    """Whether something is worth its price: a digging tool, and food to a hungry hero without any."""
+    """Whether something is worth its price: a digging tool, or food if we have none and are hungry or rich."""
     player = bot.player
     if gear.digs(name):
         return bot.plan.dig and not gear.digger(player) and player.body.gold >= TUNING.cheap
     if not (bot.on.larder and surviving.is_ration(name)) or gear.digger(player):  # no shop admits diggers
         return False
-    hungry = player.body.hunger >= w.HUNGRY and player.body.gold >= TUNING.cheap_food
-    return hungry and not surviving.rations(player, lichens=True)
+    enough = TUNING.cheap_food if player.body.hunger >= w.HUNGRY else TUNING.rich
+    return player.body.gold >= enough and not surviving.rations(player, lichens=True)
 
 
 def collect(bot: Bot) -> Did:

@@ -34,7 +34,7 @@ class Switches:
     elbereth_kinds: bool = _tactic("all", "know which monsters ignore Elbereth")
     potions: bool = _tactic("all", "drink known potions of healing")
     meals: bool = _tactic("all", "eat carried food when hungry")
-    larder: bool = _tactic("all", "against hunger: buy food, eat lichens carried, older corpses, with enemies about")
+    larder: bool = _tactic("all", "buy food, eat carried lichens and older corpses, and with enemies about")
     corpses: bool = _tactic("all", "eat what was just killed")
     corpse_safety: bool = _tactic("all", "know which corpses are safe to eat")
     armor: bool = _tactic("all", "put on armour")

@@ -62,8 +62,10 @@ _HEALING = ("full healing", "extra healing", "healing")
 
 
 def in_mortal_need(player: Player) -> bool:
-    """Whether HP is low enough for prayer to count it as major trouble."""
+    """Whether HP is low enough for prayer to count it as major trouble, and losing the rest ends the game."""
     body = player.body
+    if player.changed:  # who dies in another form lives on in the old one
+        return False
     share = next(share for level, share in TUNING.low_shares if body.level >= level)
     return body.hp <= TUNING.low_hp or body.hp * share <= min(body.max_hp, 15 * body.level)
 
