@@ -206,7 +206,7 @@ def _buys(bot: Bot, text: str) -> bool:
 
 
 def _lacks(bot: Bot, name: str) -> bool:
-    """Whether something is worth its price: a digging tool, or food if we have none and are hungry or rich."""
+    """Whether something is worth its price: a digging tool, or food for the hungry or rich without any."""
     player = bot.player
     if gear.digs(name):
         return bot.plan.dig and not gear.digger(player) and player.body.gold >= TUNING.cheap
