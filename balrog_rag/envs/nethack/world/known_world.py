@@ -92,11 +92,26 @@ _STAIRS_UNDER_THINGS = {
     "There is a staircase up here": t.STAIRS_UP,
 }
 """Messages about stairs that the map does not show because something lies on them."""
+_CLOSED, _LEGIBLE = "Closed for inventory", 4
+"""What is written before closed shops, and how many of its letters tell it from other texts."""
+_READ = re.compile(r'You read: "(.*?)"')
 _DIGGING = "crashing rock"
 """What is heard of a monster that digs: dig.c, mdig_tunnel()."""
 _BLOWS = ("hits", "misses", "bites", "kicks", "stings", "butts")
 _STROKE = re.compile(r" (?:swings|thrusts) (?!.* at )")
 """The stroke of a weapon at us. NetHack names who else is struck at: mhitm.c, mattackm()."""
+
+
+def _says_closed(message: str) -> bool:
+    """Whether an engraving says that a shop is closed; feet wear off letters, but not the spaces."""
+    if _CLOSED in message:
+        return True
+    read = _READ.search(message)
+    if read is None or len(read[1]) != len(_CLOSED):
+        return False
+    pairs = list(zip(read[1], _CLOSED, strict=True))
+    legible = sum(left == written for left, written in pairs if written != " ")
+    return legible >= _LEGIBLE and all(left == " " for left, written in pairs if written == " ")
 
 
 def _attacked(message: str, monster: Monster) -> bool:
@@ -174,7 +189,7 @@ class World:
                     monster.peaceful = None  # mistaken for another monster, or it has changed
         if _DIGGING in message:
             level.dug = self.body.turn
-        if "Closed for inventory" in message:
+        if _says_closed(message):
             level.forbid(near for near in t.NEAR[here] if level.terrain[near] in t.CLOSED_DOORS)
         elif "(for sale" in message:
             level.terrain[here] = level.terrain[here] if level.terrain[here] in t.INDOORS else t.FLOOR
