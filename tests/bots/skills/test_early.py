@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import battle, errands, journey, obstacles, retreat
+from balrog_rag.bots.nethack.delver import battle, journey, meals, obstacles, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, stairs
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -73,7 +73,7 @@ def test_who_will_be_a_were_creature_does_not_eat_its_kind(feverish: bool):
         (place,) = player.level.objects
         player.feverish = feverish
         player.level.fresh[place] = player.body.turn
-        game.run(lambda _: errands.eat_corpses(Bot(player)))
+        game.run(lambda _: meals.eat_corpses(Bot(player)))
         assert (player.here == place) is not feverish
 
 
@@ -242,10 +242,10 @@ def test_only_orcs_and_cavemen_eat_dogs_unless_in_need(character: str, eaten: bo
         (place,) = player.level.objects
         player.level.fresh[place] = player.body.turn
         bot = Bot(player)
-        game.run(lambda _: errands.eat_corpses(bot))
+        game.run(lambda _: meals.eat_corpses(bot))
         assert (player.here == place) is eaten
         player.body.hunger = w.WEAK
-        assert errands._eats(bot, species_of("little dog"))
+        assert meals._eats(bot, species_of("little dog"))
 
 
 @pytest.mark.parametrize(("character", "eaten"), [("wiz-gno-neu-mal", False), ("cav-gno-neu-mal", True)])
@@ -253,9 +253,9 @@ def test_only_orcs_and_cavemen_eat_their_own_kind(character: str, eaten: bool):
     with made(ROOM, character) as game:
         game.run(looking.look_at_oneself)
         bot = Bot(game.player)
-        assert errands._eats(bot, species_of("gnome")) is eaten
-        assert errands._eats(bot, species_of("newt"))
-        assert not errands._eats(bot, species_of("kobold"))
+        assert meals._eats(bot, species_of("gnome")) is eaten
+        assert meals._eats(bot, species_of("newt"))
+        assert not meals._eats(bot, species_of("kobold"))
 
 
 def test_who_carries_too_much_for_a_narrow_place_leaves_something_behind():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import errands, hero_needs
+from balrog_rag.bots.nethack.delver import errands, hero_needs, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, looking, surviving
@@ -55,11 +55,11 @@ def test_an_interrupted_meal_is_continued():
     with made(NEXT_DOOR) as game:
         player, bot = game.player, Bot(game.player)
         place = just_fell(player)
-        assert game.run(lambda _: errands.eat_corpses(bot))
+        assert game.run(lambda _: meals.eat_corpses(bot))
         assert player.said("You stop eating")
         assert game.run(kill_all) == "nobody is left"
         assert place in player.level.fresh
-        assert game.run(lambda _: errands.eat_corpses(bot))
+        assert game.run(lambda _: meals.eat_corpses(bot))
         assert player.said("You finish eating")
         assert place not in player.level.fresh
 
@@ -84,20 +84,20 @@ def test_poison_is_eaten_by_the_fainting_only_and_tainted_meat_by_nobody():
         body, bot = game.player.body, Bot(game.player)
         body.hp = TUNING.upset + 1
         for body.hunger, eaten in ((w.WEAK, False), (w.FAINTING, True)):
-            assert errands._eats(bot, species_of("kobold")) is eaten
-            assert errands._eats(bot, species_of("gnome")) is eaten
-            assert not errands._eats(bot, species_of("kobold zombie"))
-            assert not errands._eats(bot, species_of("cockatrice"))
+            assert meals._eats(bot, species_of("kobold")) is eaten
+            assert meals._eats(bot, species_of("gnome")) is eaten
+            assert not meals._eats(bot, species_of("kobold zombie"))
+            assert not meals._eats(bot, species_of("cockatrice"))
         body.hp = TUNING.upset
-        assert not errands._eats(bot, species_of("kobold"))
+        assert not meals._eats(bot, species_of("kobold"))
 
 
 def test_the_hungry_eat_older_corpses_but_none_that_may_be_tainted():
     with made(ROOM) as game:
         body, bot = game.player.body, Bot(game.player)
         for body.hunger, longest in ((1, TUNING.fresh), (w.HUNGRY, TUNING.untainted)):
-            assert errands._is_fresh(bot, body.turn - longest)
-            assert not errands._is_fresh(bot, body.turn - longest - 1)
+            assert meals._is_fresh(bot, body.turn - longest)
+            assert not meals._is_fresh(bot, body.turn - longest - 1)
         assert TUNING.untainted < 60  # eat.c: the youngest that may be tainted
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import DELVER, battle, delver, errands, journey, rules
+from balrog_rag.bots.nethack.delver import DELVER, battle, delver, errands, hero_needs, journey, meals, rules
 from balrog_rag.bots.nethack.delver.state import Bot, plan_of
 from balrog_rag.bots.nethack.delver.switches import Switches, listed
 from balrog_rag.bots.nethack.skills import surviving
@@ -40,9 +40,12 @@ def without(patch: pytest.MonkeyPatch, rule: object) -> None:
     patch.setattr(rules, "RULES", tuple(each for each in rules.RULES if each is not rule))
 
 
-ABSENT: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+ABSENT: dict[str, Callable[[pytest.MonkeyPatch], object]] = {
     "collecting": lambda patch: without(patch, errands.collect),
-    "corpses": lambda patch: without(patch, errands.eat_corpses),
+    "corpses": lambda patch: (
+        without(patch, meals.eat_corpses),
+        patch.setattr(hero_needs, "eat_corpses", never),
+    ),
     "rest": lambda patch: patch.setattr(errands, "_rest", never),
     "waiting": lambda patch: patch.setattr(journey, "_too_early", lambda bot: False),
     "listening": lambda patch: patch.setattr(journey, "_digger_about", lambda bot: False),

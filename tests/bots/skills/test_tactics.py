@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey
+from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import fighting, gear, surviving
@@ -96,11 +96,11 @@ def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
         assert surviving.rations(player, lichens=True)
         player.body.hunger = w.WEAK
         assert bot.enemies()
-        assert hero_needs._mealtime(bot) is not bool(adjacent(player, bot.enemies()))
-        assert not hero_needs._mealtime(off)
+        assert meals.mealtime(bot) is not bool(adjacent(player, bot.enemies()))
+        assert not meals.mealtime(off)
         player.body.hunger = w.FAINTING
-        assert hero_needs._mealtime(bot)
-        assert not hero_needs._mealtime(off)
+        assert meals.mealtime(bot)
+        assert not meals.mealtime(off)
         assert not bot.starving()
         assert off.starving()
         game.run(surviving.eat, True)

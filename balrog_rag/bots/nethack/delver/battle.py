@@ -158,6 +158,11 @@ def digging_down(bot: Bot) -> bool:
     return bool(bot.digger()) and player.world.place.branch == stairs.MAIN and not growing
 
 
+def hurrying(bot: Bot) -> bool:
+    """Whether we are digging down where every turn is dangerous."""
+    return digging_down(bot) and bot.player.body.depth > bot.plan.rest_depth
+
+
 def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
     """Use spells and wands: bolts against strong enemies, the rest only if a fight is being lost."""
     player = bot.player

@@ -1,6 +1,6 @@
 """Urgent needs: mortal danger, sickness, hunger, a guard who wants to be followed."""
 
-from balrog_rag.bots.nethack.delver.errands import eat_corpses, must_eat
+from balrog_rag.bots.nethack.delver.meals import eat_corpses, mealtime, must_eat
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, moving, surviving
@@ -36,7 +36,7 @@ def needs(bot: Bot) -> Did:
     if (player.feverish or player.cursed_hands) and not bot.enemies() and bot.may_pray(CURSES):
         yield from surviving.pray(player)
         return True
-    if _mealtime(bot) and (yield from surviving.eat(player, bot.on.larder)) == Told.ATE:
+    if mealtime(bot) and (yield from surviving.eat(player, bot.on.larder)) == Told.ATE:
         return True
     if body.hunger >= w.WEAK and bot.may_pray(HUNGER, desperate=body.hunger >= w.FAINTING):
         yield from surviving.pray(player)
@@ -47,16 +47,6 @@ def needs(bot: Bot) -> Did:
         yield from exploring.search(player, TUNING.short_wait)  # whom we run into might be a watchman
         return True
     return False
-
-
-def _mealtime(bot: Bot) -> bool:
-    """Whether to eat now: before fainting also with enemies about, since nobody who faints survives them."""
-    hunger, enemies = bot.player.body.hunger, bot.enemies()
-    if hunger < w.HUNGRY or not bot.on.meals:
-        return False
-    if not (bot.on.larder and hunger >= w.WEAK):
-        return not enemies
-    return hunger >= w.FAINTING or not adjacent(bot.player, enemies)
 
 
 def escorted(bot: Bot) -> Did:

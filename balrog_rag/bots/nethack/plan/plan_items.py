@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from balrog_rag.bots.nethack.delver.errands import eat_corpses, wanted
+from balrog_rag.bots.nethack.delver.errands import wanted
+from balrog_rag.bots.nethack.delver.meals import eat_corpses
 from balrog_rag.bots.nethack.plan.plan_fights import ZAP_WAYS
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, moving, stairs, surviving
