@@ -124,17 +124,17 @@ def buy(bot: Bot) -> Did:
 def _sells(bot: Bot, place: int) -> bool:
     """Whether what a shop has there may be bought."""
     level = bot.player.level
-    return (level.place, place) not in bot.priced and _lacks(bot, k.kinds().name[level.objects[place]])
+    return (level.place, place) not in bot.priced and _worth_buying(bot, k.kinds().name[level.objects[place]])
 
 
 def _buys(bot: Bot, text: str) -> bool:
     """Whether an item of this description is for sale, wanted and can be paid."""
     price = _PRICE.search(text)
-    return price is not None and int(price[1]) <= bot.player.body.gold and _lacks(bot, text)
+    return price is not None and int(price[1]) <= bot.player.body.gold and _worth_buying(bot, text)
 
 
-def _lacks(bot: Bot, name: str) -> bool:
-    """Whether something is worth its price: a digging tool, or food for the hungry or rich without any."""
+def _worth_buying(bot: Bot, name: str) -> bool:
+    """Whether to buy such a thing: a digging tool, and food if we have none and are hungry or rich."""
     player = bot.player
     if gear.digs(name):
         return bot.plan.dig and not gear.digger(player) and player.body.gold >= TUNING.cheap

@@ -106,7 +106,8 @@ def eat(game: PlanGame, item_letter: str | None = None) -> Skill:
         return f"ate: {_done(player, item.name)}"
     fresh = set(player.level.fresh)
     if (yield from eat_corpses(game.bot(), moving.never)):
-        if player.here in fresh and (player.here not in player.level.fresh or player.said("You stop eating")):
+        finished = player.here not in player.level.fresh
+        if player.here in fresh and (finished or player.said(surviving.INTERRUPTED)):
             return f"ate a fresh corpse: {_done(player, 'a fresh corpse')}"
         raise ProgramFailed("there is a fresh corpse near by that could not be reached")
     if player.body.hunger < w.HUNGRY:

@@ -58,6 +58,8 @@ RATIONS = (
 )
 """Food that is safe to eat as it is, the best first; plurals that do not begin with the singular as well."""
 _NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
+INTERRUPTED = "You stop eating"
+"""Said when a meal is left unfinished; eating again continues it."""
 _HEALING = ("full healing", "extra healing", "healing")
 
 
@@ -176,11 +178,11 @@ def eat_item(player: Player, item: Item) -> Skill:
 
 
 def eat_corpse(player: Player, name: str) -> Skill:
-    """Eat a corpse of this monster underfoot; an interrupted meal can be continued."""
+    """Eat a corpse of this monster underfoot, or what an interrupted meal left of it."""
     yield from player.ask(
         keys.EAT, (f" {name} corpse", "y"), ("here; eat", "n"), ("want to eat", chr(keys.ESC))
     )
-    return Told.STOPPED_EATING if player.said("You stop eating") else Told.ATE
+    return Told.STOPPED_EATING if player.said(INTERRUPTED) else Told.ATE
 
 
 def healing(player: Player) -> Item | None:

@@ -207,7 +207,7 @@ class Tuning:
         "objects.c:249 and 703: mattock and pick-axe cost 50",
     )
     cheap_food: int = _source(
-        10, "gold pieces below which no food is bought", "objects.c:736: nutrition / 20 + 5, 7 for an apple"
+        10, "gold pieces below which no food is bought", "objects.c:727: nutrition / 20 + 5, 7 for an apple"
     )
     rich: int = _chosen(200, "gold pieces with which food is bought before hunger comes")
     tried_again: int = _chosen(100, "turns after which a way to food is looked for again")
