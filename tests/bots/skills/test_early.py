@@ -4,7 +4,7 @@ import pytest
 
 from balrog_rag.bots.nethack.delver import battle, journey, meals, obstacles, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
-from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, stairs
+from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, missiles, stairs
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import known_world as w
@@ -197,7 +197,7 @@ def test_who_is_far_off_is_looked_at_before_it_is_shot():
     with made(ROOM + "MONSTER:('h',\"hobbit\"),(9,1),peaceful,asleep\n", character="rog-hum-cha-mal") as game:
         player = game.player
         (hobbit,) = player.world.monsters
-        assert fighting.missile_of(player)
+        assert missiles.missile_of(player)
         assert fighting.in_range(player, player.here, hobbit)
         assert t.distance(player.here, hobbit.place) == 8
         assert not game.run(lambda _: battle.battle(Bot(player)))

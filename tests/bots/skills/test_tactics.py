@@ -5,8 +5,8 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import fighting, gear, surviving
-from balrog_rag.bots.nethack.skills.fight_cost import adjacent
+from balrog_rag.bots.nethack.skills import fighting, gear, looking, surviving
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent, our_damage
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
@@ -154,3 +154,28 @@ def test_beside_what_ignores_elbereth_one_fights_instead_of_digging() -> None:
         assert battle.while_digging(bot, bot.enemies()) == []
         body.hp = 90
         assert len(battle.while_digging(bot, bot.enemies())) == 1
+
+
+@pytest.mark.parametrize(("arrows", "damage"), [(True, TUNING.volley), (False, TUNING.other_weapon)])
+def test_a_bow_is_worth_its_arrows(arrows: bool, damage: float) -> None:
+    with made(ROOM, "ran-elf-cha-mal") as game:
+        player = game.player
+        bow = next(item for item in player.world.items if item.name.endswith("bow"))
+        game.run(gear.wield, bow)
+        if not arrows:
+            player.world.items = [item for item in player.world.items if "arrow" not in item.name]
+        player.body.strength = 16
+        own = next(item.enchantment or 0 for item in player.world.items if item.wielded)
+        assert our_damage(player) == damage + (0 if arrows else own)
+
+
+def test_rangers_shoot_also_from_the_pit() -> None:
+    with made(ROOM + "MONSTER:('@',\"Woodland-elf\"),(2,1),hostile,asleep\n", "ran-hum-neu-mal") as game:
+        player = game.player
+        game.run(looking.look_at_oneself)
+        bow = next(item for item in player.world.items if item.name.endswith("bow"))
+        game.run(gear.wield, bow)
+        (elf,) = adjacent(player, player.world.monsters)
+        game.run(fighting.make_sure, [elf])
+        assert game.run(lambda _: battle._defend(Bot(player), [elf]))
+        assert ord("t") in game.pressed

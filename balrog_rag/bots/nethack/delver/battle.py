@@ -229,7 +229,7 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
     if best and not best.wielded and cost > TUNING.serious:
         yield from gear.wield(player, best)
     else:
-        yield from fighting.attack(player, fighting.weakest(player, fought))
+        yield from fighting.fight(player, fought)
     return True
 
 

@@ -3,7 +3,7 @@
 from balrog_rag.bots.nethack.netplay.walking import melee_attack as pursue
 from balrog_rag.bots.nethack.netplay.walking import square
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame, monster_words, said
-from balrog_rag.bots.nethack.skills import exploring, fighting, magic, moving, stairs, surviving
+from balrog_rag.bots.nethack.skills import exploring, fighting, magic, missiles, moving, stairs, surviving
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import keys
@@ -101,7 +101,7 @@ def strike(game: PlanGame) -> Skill:
 def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> Skill:
     """Throw or shoot at the monster at a position, from where it is in line."""
     player, monster = game.player, _target(game.player, x, y)
-    letter = item_letter or fighting.missile_of(player) or _ammunition(player)
+    letter = item_letter or missiles.missile_of(player) or _ammunition(player)
     if letter is None:
         raise ProgramFailed("you carry no missiles; with an item_letter anything is thrown")
     if item_letter is not None and all(item.letter != item_letter for item in player.world.items):
@@ -118,7 +118,7 @@ def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> 
 
 def _ammunition(player: Player) -> str | None:
     """The letter of what is made to be shot; without its launcher it is thrown."""
-    known = frozenset[str]().union(*fighting.LAUNCHED.values())
+    known = frozenset[str]().union(*missiles.LAUNCHED.values())
     items = [item for item in player.world.items if not item.wielded and known & set(item.name.split())]
     return items[0].letter if items else None
 

@@ -6,7 +6,7 @@ from balrog_rag.bots.nethack.delver.errands import wanted
 from balrog_rag.bots.nethack.delver.meals import eat_corpses
 from balrog_rag.bots.nethack.plan.plan_fights import ZAP_WAYS
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
-from balrog_rag.bots.nethack.skills import fighting, gear, magic, moving, stairs, surviving
+from balrog_rag.bots.nethack.skills import gear, magic, missiles, moving, stairs, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import glyph_kinds as k
@@ -79,8 +79,8 @@ def class_of(name: str) -> str:
         return "food"
     if slot_of(name):
         return "armor"
-    thrown = {*fighting.THROWN, *(word for missiles in fighting.LAUNCHED.values() for word in missiles)}
-    armed = any(weapon in name for weapon in (*WEAPONS, *fighting.LAUNCHED)) or thrown & set(words)
+    thrown = {*missiles.THROWN, *(word for kinds in missiles.LAUNCHED.values() for word in kinds)}
+    armed = any(weapon in name for weapon in (*WEAPONS, *missiles.LAUNCHED)) or thrown & set(words)
     return "weapon" if armed and not gear.digs(name) else "tool"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from balrog_rag.bots.nethack.skills.missiles import shoots_volleys
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
@@ -52,7 +53,9 @@ WEAPONS = {
 
 
 def our_damage(player: Player) -> float:
-    """Average damage of our hits."""
+    """Average damage of our hits, or of our volleys: with a bow in hand we shoot also what is next to us."""
+    if shoots_volleys(player):
+        return TUNING.volley
     strength = max(0, player.body.strength - 16) * 0.7
     item = next((item for item in player.world.items if item.wielded), None)
     if item is None:

@@ -7,6 +7,7 @@ from functools import partial
 from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, blows_to_kill, damage_a_turn
 from balrog_rag.bots.nethack.skills.looking import look_at
+from balrog_rag.bots.nethack.skills.missiles import missile_of, shoots
 from balrog_rag.bots.nethack.skills.moving import NO_WAY, Alarm, follow, go_to, occupied, step
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -20,17 +21,6 @@ from balrog_rag.envs.nethack.world.routes import Ways, first
 from balrog_rag.envs.nethack.world.species import Species
 
 THREW, NOTHING_TO_THROW = Told.THREW, Told.NOTHING_TO_THROW
-THROWN = frozenset(
-    ("dagger", "daggers", "dart", "darts", "shuriken", "throwing", "spear", "spears", "javelin")
-)
-"""Words for weapons made for throwing."""
-LAUNCHED = {
-    "crossbow": frozenset(("bolt", "bolts")),
-    "bow": frozenset(("arrow", "arrows")),
-    "yumi": frozenset(("ya", "arrow", "arrows")),
-    "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
-}
-"""Missiles by launcher, by words in their names."""
 _HORSES = ("pony", "horse", "warhorse")
 _MEAT, _FRUIT = ("tripe ration", "meatball", "meat stick"), ("apple", "carrot")
 """Food that tames dogs and cats, and horses, when it is thrown to them."""
@@ -126,7 +116,7 @@ def weakest(player: Player, enemies: Sequence[Monster]) -> Monster:
 
 def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
     """Make one move of a fight: shoot or hit an adjacent enemy, throw at a distant one, wait or approach."""
-    if _shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
+    if shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
         return THREW
     near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
     if near:
@@ -166,12 +156,6 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
         yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
         return Told.WAITED
     return (yield from step(player, way[0]))
-
-
-def _shoots(player: Player) -> bool:
-    """Whether we are better with missiles than with blows."""
-    hand = next((item.name for item in player.world.items if item.wielded), "")
-    return player.role == "Tourist" or any(launcher in hand for launcher in LAUNCHED)
 
 
 def shoot(player: Player, enemies: Sequence[Monster], anything: bool = False, nearest: int = 2) -> Skill:
@@ -230,20 +214,6 @@ def _star(place: int) -> list[int]:
             if 0 <= x + far * dx < t.WIDTH and 0 <= y + far * dy < t.HEIGHT:
                 squares.append(t.spot(x + far * dx, y + far * dy))
     return squares
-
-
-def missile_of(player: Player) -> str | None:
-    """The letter of the best item to throw, or to shoot with the wielded launcher."""
-    if "missiles" in player.unknown or player.changed:
-        return None
-    hand = next((item.name for item in player.world.items if item.wielded), "")
-    for item in player.world.items:
-        words = set(item.name.split())
-        if item.wielded or item.worn:
-            continue
-        if words & THROWN or any(words & ammo and launcher in hand for launcher, ammo in LAUNCHED.items()):
-            return item.letter
-    return None
 
 
 def spare(player: Player) -> str | None:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
-from balrog_rag.bots.nethack.skills.fighting import LAUNCHED
 from balrog_rag.bots.nethack.skills.looking import look_here
+from balrog_rag.bots.nethack.skills.missiles import LAUNCHED
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys

@@ -189,6 +189,11 @@ class Tuning:
         "average damage of martial arts",
         "uhitm.c:708 rnd(4), uhitm.c:707 and weapon.c:1558: more for martial users by skill",
     )
+    volley: float = _source(
+        7.0,
+        "average damage of a Ranger's volley",
+        "objects.c:113 and dothrow.c:107-196: d6 and enchantment, one or two arrows, three for elves",
+    )
     weld: float = _chosen(
         2.5, "average damage by which a weapon that may be cursed must be better: about one in eight is"
     )
