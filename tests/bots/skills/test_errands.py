@@ -24,8 +24,8 @@ from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
-from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import made
+from tests.bots.skills.test_early import species_of
 from tests.bots.skills.test_moving import HOUSE, explore_all
 from tests.bots.skills.test_surviving import ROOM, SHOP, take
 
@@ -61,10 +61,6 @@ def lift(player, name):
     yield from player.press(ord(","))
     yield from player.answer(("Continue", "y"))
     yield from player.close()
-
-
-def species_number(name: str) -> int:
-    return next(number for number, each in enumerate(all_species()) if each.name == name)
 
 
 def go_shopping(player):
@@ -251,7 +247,7 @@ def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: str, loo
     with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
         bot, level = Bot(game.player), game.player.level
         (place,) = level.objects
-        level.left[place] = species_number(stood)
+        level.left[place] = species_of(stood).number
         game.run(lambda _: errands.collect(bot))
         assert bool(gear.digger(game.player)) is looked
 
@@ -262,7 +258,7 @@ def test_who_has_a_digging_tool_looks_under_nothing():
         bot, level = Bot(game.player), game.player.level
         book = max(level.objects)
         for place in level.objects:
-            level.left[place] = species_number("dwarf")
+            level.left[place] = species_of("dwarf").number
         while game.run(lambda _: errands.collect(bot)):
             pass
         assert gear.digger(game.player)

@@ -1,7 +1,5 @@
 """Activities between fights: rest, armour, weapons, shops and items on the ground."""
 
-import re
-
 from balrog_rag.bots.nethack.delver.battle import digging_down, hurrying
 from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take_cover
 from balrog_rag.bots.nethack.delver.state import DWARVES, Bot, Did
@@ -13,7 +11,6 @@ from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import slot_of
 from balrog_rag.envs.nethack.world.species import all_species
 
-_PRICE = re.compile(r"\(for sale, (\d+) zorkmids?\)")
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
 """Words for what dwarves leave behind, sometimes on top of their digging tools."""
 _THINGS = ("wand", "potion of healing", "potion of extra healing")
@@ -129,7 +126,7 @@ def _sells(bot: Bot, place: int) -> bool:
 
 def _buys(bot: Bot, text: str) -> bool:
     """Whether an item of this description is for sale, wanted and can be paid."""
-    price = _PRICE.search(text)
+    price = gear.PRICE.search(text)
     return price is not None and int(price[1]) <= bot.player.body.gold and _worth_buying(bot, text)
 
 

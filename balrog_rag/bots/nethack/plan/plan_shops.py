@@ -28,7 +28,6 @@ _SIGNS = {
 DEALS = ("buy", "pay", "sell")
 _CHARISMA = 8
 """The place of charisma in NLE's bottom-line numbers."""
-_PRICE = re.compile(r"\(for sale, (\d+) zorkmids?\)")
 _OFFER = re.compile(r"offers(?: only)? (\d+) gold piece")
 _FACTORS = ((19, (1, 2)), (18, (2, 3)), (16, (3, 4)), (11, (1, 1)), (8, (4, 3)), (6, (3, 2)), (0, (2, 1)))
 """By minimum charisma, what a shopkeeper makes of a base price (NetHack 3.6.7, get_cost in shk.c)."""
@@ -74,7 +73,7 @@ def _asked_price(player: Player) -> Skill:
     """What the price of the thing underfoot says of it."""
     yield from looking.look_here(player)
     told = " ".join(player.heard)
-    price = _PRICE.search(told)
+    price = gear.PRICE.search(told)
     if price is None:
         raise ProgramFailed("there is no unknown wand to engrave with, and nothing for sale underfoot")
     bases = _bases_of_price(int(price[1]), int(player.screen.blstats[_CHARISMA]))
@@ -133,7 +132,7 @@ def shop(game: PlanGame, deal: str, item_letter: str | None = None) -> Skill:
             raise ProgramFailed("name the item to sell: shop sell a")
         return (yield from _sell(player, carried(player, item_letter)))
     yield from looking.look_here(player)
-    price = _PRICE.search(" ".join(player.heard))
+    price = gear.PRICE.search(" ".join(player.heard))
     if price is None:
         raise ProgramFailed("nothing underfoot is for sale")
     if int(price[1]) > player.body.gold:

@@ -19,6 +19,8 @@ Wish = Callable[[str], bool]
 
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _ALONE = re.compile(r"You (?:see|feel) here (.+?)\.(?:  |$)")
+PRICE = re.compile(r"\(for sale, (\d+) zorkmids?\)")
+"""What a shop asks for an item, in its description."""
 _PAGES = 10
 DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
 

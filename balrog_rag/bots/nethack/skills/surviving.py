@@ -1,5 +1,7 @@
 """Staying alive: prayer, Elbereth, food, potions, rest."""
 
+import re
+
 from balrog_rag.bots.nethack.skills.exploring import search
 from balrog_rag.bots.nethack.skills.looking import engraving, look_here
 from balrog_rag.bots.nethack.skills.moving import Alarm
@@ -57,6 +59,7 @@ RATIONS = (
     *("lumps of royal jelly", "eucalyptus leaves", "cloves of garlic", "sprigs of wolfsbane"),
 )
 """Food that is safe to eat as it is, the best first; plurals that do not begin with the singular as well."""
+_RATION = re.compile(rf"(?:^| )(?:{'|'.join(map(re.escape, RATIONS))})")
 _NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
 INTERRUPTED = "You stop eating"
 """Said when a meal is left unfinished; eating again continues it."""
@@ -148,7 +151,7 @@ def rations(player: Player, lichens: bool = False) -> list[Item]:
 
 def is_ration(text: str) -> bool:
     """Whether an item of this description is food that is safe to eat as it is."""
-    return any(_is_food(text, name) for name in RATIONS)
+    return _RATION.search(text) is not None and not any(word in text for word in _NO_FOOD)
 
 
 def _is_food(text: str, name: str) -> bool:

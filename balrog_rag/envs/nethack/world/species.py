@@ -199,7 +199,7 @@ def _damage() -> dict[str, float]:
 
 def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
     name, level = entry.mname, _TAILS_LEVEL if entry.mname == _TAIL else entry.mlevel
-    upsetting = bool(entry.mflags1 & (_POISONOUS | _ACIDIC))
+    edible, upsetting = _edible(entry), bool(entry.mflags1 & (_POISONOUS | _ACIDIC))
     return Species(
         number=number,
         name=name,
@@ -218,8 +218,8 @@ def _species(entry: Any, number: int, damage: dict[str, float]) -> Species:
         watchman=name in ("watchman", "watch captain"),
         vault_guard=name == "guard",
         companion=name in _COMPANIONS,
-        edible=_edible(entry) and not upsetting,
-        upsetting=_edible(entry) and upsetting,
+        edible=edible and not upsetting,
+        upsetting=edible and upsetting,
         stays=entry.mmove <= _SESSILE_SPEED,
         sign=(name in _LAWFUL) - (name in _CHAOTIC),
         peoples=entry.mflags2 & sum(_PEOPLES.values()),
