@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import errands, hero_needs, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
+from balrog_rag.bots.nethack.plan import plan_items
 from balrog_rag.bots.nethack.skills import exploring, looking, surviving
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
@@ -141,3 +142,11 @@ def test_a_way_to_food_is_looked_for_again():
         bot.unreached[food] -= TUNING.tried_again
         assert errands._worth_a_walk(bot, food[1])
         assert len(bot.looked) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("dwarvish spear", "weapon"), ("uncursed pear", "food"), ("2 cloves of garlic", "food")],
+)
+def test_the_word_pear_in_spear_makes_no_food(name: str, kind: str):
+    assert plan_items.class_of(name) == kind

@@ -57,7 +57,7 @@ _COMMANDS = {
     "tool": (keys.APPLY, "want to use or apply"),
 }
 _REMOVE = ord("R")
-_REFUSED = ("You don't have anything", "You cannot eat", "silly thing to", "You stop eating")
+_REFUSED = ("You don't have anything", "You cannot eat", "silly thing to", surviving.INTERRUPTED)
 """Parts of messages after which a command on an item was not carried out."""
 
 
@@ -75,7 +75,7 @@ def class_of(name: str) -> str:
     for kind, known in CLASS_WORDS.items():
         if any(word in known for word in words):
             return kind
-    if any(food in name for food in surviving.RATIONS) or {"corpse", "corpses", "tin", "tins"} & set(words):
+    if surviving.is_ration(name) or {"corpse", "corpses", "tin", "tins"} & set(words):
         return "food"
     if slot_of(name):
         return "armor"
