@@ -5,7 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import fighting, gear, looking, surviving
+from balrog_rag.bots.nethack.skills import fighting, gear, looking, missiles, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, our_damage
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -167,6 +167,20 @@ def test_a_bow_is_worth_its_arrows(arrows: bool, damage: float) -> None:
         player.body.strength = 16
         own = next(item.enchantment or 0 for item in player.world.items if item.wielded)
         assert our_damage(player) == damage + (0 if arrows else own)
+
+
+def test_a_crossbow_shoots_no_arrows() -> None:
+    with made(ROOM + "OBJECT:(')',\"crossbow\"),(1,1)\n", "ran-hum-neu-mal") as game:
+        player = game.player
+        game.run(looking.look_at_oneself)
+        game.run(take, "crossbow")
+        items = {item.name: item for item in player.world.items}
+        game.run(gear.wield, items["crossbow"])
+        assert missiles.missile_of(player) == items["dagger"].letter
+        assert our_damage(player) < TUNING.volley
+        best = gear.best_weapon(player)
+        assert best is not None
+        assert best.name == "bow"
 
 
 def test_rangers_shoot_also_from_the_pit() -> None:

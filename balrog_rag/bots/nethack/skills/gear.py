@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from balrog_rag.bots.nethack.skills.fight_cost import WEAPONS
 from balrog_rag.bots.nethack.skills.looking import look_here
-from balrog_rag.bots.nethack.skills.missiles import LAUNCHED
+from balrog_rag.bots.nethack.skills.missiles import launcher
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
@@ -261,9 +261,8 @@ def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
     """
     if player.role == "Monk" or player.changed:
         return None
-    launcher = _launcher(player)
-    if launcher is not None and player.role == "Ranger":
-        return launcher
+    if player.role == "Ranger" and (bow := launcher(player)):
+        return bow
     usable = [(_worth(item) - (risk if _doubtful(player, item) else 0), item) for item in _weapons(player)]
     usable = [(worth, item) for worth, item in usable if item.wielded or worth > TUNING.bare_hands]
     return max(usable, key=lambda each: each[0], default=(0.0, None))[1]
@@ -306,15 +305,6 @@ def unarmed(player: Player) -> bool:
 def is_weapon(name: str) -> bool:
     """Whether something of this name is a weapon to wield."""
     return any(weapon in name for weapon in WEAPONS)
-
-
-def _launcher(player: Player) -> Item | None:
-    """The launcher for which we carry missiles, if any."""
-    words = {word for item in player.world.items for word in item.name.split()}
-    for item in player.world.items:
-        if any(item.name.endswith(kind) and words & ammunition for kind, ammunition in LAUNCHED.items()):
-            return item
-    return None
 
 
 def _worth(item: Item) -> float:

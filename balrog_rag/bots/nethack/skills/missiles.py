@@ -1,5 +1,6 @@
 """What is thrown and shot, and who fights with it."""
 
+from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player
 
 THROWN = frozenset(
@@ -12,30 +13,31 @@ LAUNCHED = {
     "yumi": frozenset(("ya", "arrow", "arrows")),
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
-"""Missiles by launcher, by words in their names."""
+"""Missiles by launcher, the last word of its name, by words in theirs."""
 
 
 def shoots(player: Player) -> bool:
     """Whether we are better with missiles than with blows."""
-    return player.role == "Tourist" or any(launcher in _hand(player) for launcher in LAUNCHED)
+    return player.role == "Tourist" or _kind(_hand(player)) in LAUNCHED
 
 
 def shoots_volleys(player: Player) -> bool:
     """Whether a launcher is in our hands, and there is something to shoot with it."""
-    hand = _hand(player)
-    return any(_fits(set(item.name.split()), hand) for item in player.world.items)
+    return _loads(player, _hand(player))
+
+
+def launcher(player: Player) -> Item | None:
+    """What we carry to shoot with, if we also carry its missiles."""
+    return next((item for item in player.world.items if _loads(player, item.name)), None)
 
 
 def missile_of(player: Player) -> str | None:
     """The letter of the best item to throw, or to shoot with the wielded launcher."""
     if "missiles" in player.unknown or player.changed:
         return None
-    hand = _hand(player)
+    wanted = THROWN | _missiles(_hand(player))
     for item in player.world.items:
-        words = set(item.name.split())
-        if item.wielded or item.worn:
-            continue
-        if words & THROWN or _fits(words, hand):
+        if not (item.wielded or item.worn) and wanted.intersection(item.name.split()):
             return item.letter
     return None
 
@@ -44,6 +46,17 @@ def _hand(player: Player) -> str:
     return next((item.name for item in player.world.items if item.wielded), "")
 
 
-def _fits(words: set[str], hand: str) -> bool:
-    """Whether a missile of these words belongs to the launcher in our hands."""
-    return any(words & ammunition and launcher in hand for launcher, ammunition in LAUNCHED.items())
+def _loads(player: Player, launcher: str) -> bool:
+    """Whether we carry missiles for a launcher of this name."""
+    missiles = _missiles(launcher)
+    return any(missiles.intersection(item.name.split()) for item in player.world.items if missiles)
+
+
+def _missiles(launcher: str) -> frozenset[str]:
+    """Words for what a launcher of this name shoots."""
+    return LAUNCHED.get(_kind(launcher), frozenset())
+
+
+def _kind(launcher: str) -> str:
+    """The last word of a name: a runed bow is a bow, a crossbow is none."""
+    return launcher.rpartition(" ")[2]
