@@ -113,15 +113,15 @@ def test_a_were_creature_has_no_hands() -> None:
         player = game.player
         game.run(take, "dwarvish iron helm")
         sword = gear.best_weapon(player)
-        player._note_health("You turn into a wererat!")
+        player._note_state("You turn into a wererat!")
         assert not player.changed
         player.minds_form = True
-        player._note_health("You turn into a wererat!")
+        player._note_state("You turn into a wererat!")
         assert not gear.best_weapon(player)
         assert not gear.to_wear(player)
         assert not gear.unarmed(player)
         assert not game.run(lambda _: errands.collect(Bot(player)))
-        player._note_health("You return to human form!")
+        player._note_state("You return to human form!")
         assert gear.best_weapon(player) == sword
         assert gear.to_wear(player)
 

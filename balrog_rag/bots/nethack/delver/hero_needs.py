@@ -3,7 +3,7 @@
 from balrog_rag.bots.nethack.delver.meals import eat_corpses, mealtime, must_eat
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.state import CURSES, HUNGER, Bot, Did
-from balrog_rag.bots.nethack.skills import exploring, moving, surviving
+from balrog_rag.bots.nethack.skills import exploring, gear, moving, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -16,6 +16,9 @@ def needs(bot: Bot) -> Did:
     """Handle mortal danger and hunger."""
     player = bot.player
     body = player.body
+    if player.trained and bot.on.training:
+        yield from gear.advance(player)
+        return True
     if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
         if bot.may_pray():
             yield from surviving.pray(player)

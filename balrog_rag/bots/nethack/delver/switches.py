@@ -40,6 +40,7 @@ class Switches:
     armor: bool = _tactic("all", "put on armour")
     weapons: bool = _tactic("all", "wield the best weapon")
     rearm: bool = _tactic("all", "after a change of form take up weapons again, and eat wolfsbane")
+    training: bool = _tactic("all", "advance skills (#enhance) when the game says that one can")
     wands: bool = _tactic("all", "engrave with unknown wands to identify them")
     rest: bool = _tactic("growing", "rest until wounds have healed")
     collecting: bool = _tactic("growing", "walk to wanted items and pick them up")

@@ -43,6 +43,8 @@ class Told(StrEnum):
     CHOSEN = "chosen"
     WORE = "wore"
     WIELDED = "wielded"
+    ADVANCED = "advanced a skill"
+    NOTHING_TO_ADVANCE = "no skill can be advanced"
     CAST = "cast"
     ZAPPED = "zapped"
     HOLE = "fell"

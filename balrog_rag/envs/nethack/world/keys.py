@@ -8,4 +8,4 @@ TAKE_OFF, WEAR, WIELD, SWAP_WEAPONS, ZAP, CAST, AUTOPICKUP, DROP, OPEN = map(ord
 UP, DOWN, DOT = map(ord, "<>.")
 YES, NO = ord("y"), ord("n")
 KICK, ATTRIBUTES = 4, 24
-PRAY, FORCE, LOOT = (ord(letter) | 0x80 for letter in "pfl")
+PRAY, FORCE, LOOT, ENHANCE = (ord(letter) | 0x80 for letter in "pfle")

@@ -78,6 +78,8 @@ class Player:
         """Whether a cursed weapon prevents wielding a tool; a god frees both hands, but not a single one."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
+        self.trained = False
+        """Whether the game has said that a skill can be advanced."""
         self.minds_form = False
         """Whether `changed` is kept up to date."""
         self.changed = False
@@ -207,10 +209,12 @@ class Player:
         self.world.see(self.screen)
         if self.world.message:
             self.heard.append(self.world.message)
-            self._note_health(self.world.message)
+            self._note_state(self.world.message)
 
-    def _note_health(self, message: str) -> None:
-        """Record messages about our health."""
+    def _note_state(self, message: str) -> None:
+        """Record messages about our health and skills."""
+        if "You feel more confident in your" in message or "you could be more dangerous" in message:
+            self.trained = True
         if "no free hand to write" in message:
             self.cursed_hands = True
         if "your weapon is welded to your hand" in message:
