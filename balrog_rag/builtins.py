@@ -38,6 +38,7 @@ registry.programs.declare(
         "hold_out": "balrog_rag.bots.nethack.skills.offered:HOLD_OUT",
         "strike": "balrog_rag.bots.nethack.skills.offered:STRIKE",
         "pray_when_due": "balrog_rag.bots.nethack.skills.offered:PRAY_WHEN_DUE",
+        "advance_skill": "balrog_rag.bots.nethack.skills.offered:ADVANCE_SKILL",
         "program": "balrog_rag.bots.nethack.guests:PROGRAM",
         "policy": "balrog_rag.bots.nethack.guests:POLICY",
         "autoascend": "balrog_rag.bots.nethack.guests:AUTOASCEND",

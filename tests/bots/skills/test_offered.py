@@ -8,7 +8,7 @@ from balrog_rag.workers.host import HostedGame
 from tests.bots.netplay.made import ROOM, Played, made
 from tests.envs.support import nethack
 
-OFFERED = ("dig_down", "see_level", "hold_out", "strike", "pray_when_due")
+OFFERED = ("dig_down", "see_level", "hold_out", "strike", "pray_when_due", "advance_skill")
 
 
 def hosted(character: str, seed: int = 3) -> HostedGame:
@@ -32,6 +32,7 @@ def test_skills_say_why_they_stopped():
     game = hosted("val-dwa-law-fem")
     assert game.step("dig_down").stopped == "nothing to dig with"
     assert game.step("pray_when_due").stopped == "there is no need that a god would see to"
+    assert game.step("advance_skill").stopped == "no skill can be advanced"
     assert game.step("hold_out").stopped == "Elbereth stands here"
     assert game.step("strike").stopped in ("no enemy is in sight", "nobody within reach")
     assert game.step("see_level").keys > 5

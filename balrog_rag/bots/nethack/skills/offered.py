@@ -85,6 +85,14 @@ def _too_early(prayed: int | None, turn: int) -> str:
     return f"it is too early: you prayed {turn - prayed} turns ago"
 
 
+def advance_skill(begin: Begin) -> Program:
+    """Advance a skill that has been trained enough."""
+    from balrog_rag.bots.nethack.skills import gear
+    from balrog_rag.envs.nethack.world.shared_player import player_of
+
+    return (yield from gear.advance(player_of(begin.screen)))
+
+
 def _kind(make: Callable[[Begin], Program], says: str) -> ProgramKind:
     return ProgramKind(name=make.__name__, make=make, says=says, games=GAMES)
 
@@ -94,3 +102,6 @@ SEE_LEVEL = _kind(see_level, "walk until nothing new can be seen of this level w
 HOLD_OUT = _kind(hold_out, "write Elbereth where you stand, until it reads right")
 STRIKE = _kind(strike, "fight the enemies in sight until half of your hit points are gone")
 PRAY_WHEN_DUE = _kind(pray_when_due, "pray if you are starving or near death, and it is not too early")
+ADVANCE_SKILL = _kind(
+    advance_skill, "advance a skill with weapons or spells, once you feel more confident in it"
+)
