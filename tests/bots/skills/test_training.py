@@ -9,6 +9,7 @@ from balrog_rag.bots.nethack.skills import gear, moving
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.player import Player, Skill
 from tests.bots.skills.made import made
 from tests.bots.skills.test_surviving import take
 
@@ -26,11 +27,12 @@ OBJECT:(')',"axe"),(1,1)
 """With an axe, a Valkyrie's skill can be advanced after twenty good blows and at experience level 2."""
 
 
-def train(player):
+def strike(player: Player) -> Skill:
     """Strike at one lichen after another, until the game says that a skill can be advanced."""
     while not player.trained and (lichens := player.hostiles()):
         yield from moving.go_to(player, t.NEAR[lichens[0].place])
         yield from player.command(keys.FIGHT, t.heading(player.here, lichens[0].place))
+    return Told.ATTACKED
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -40,10 +42,10 @@ def test_a_trained_skill_is_advanced_as_soon_as_the_game_says_so(on: bool) -> No
         assert game.run(gear.advance) == Told.NOTHING_TO_ADVANCE
         game.run(take, "axe")
         game.run(gear.wield, next(item for item in player.world.items if item.name == "axe"))
-        game.run(train)
+        game.run(strike)
         assert player.trained
-        turn = player.body.turn
-        acted = game.run(lambda _: hero_needs.needs(Bot(player, Plan(on=Switches(training=on)))))
+        turn, bot = player.body.turn, Bot(player, Plan(on=Switches(training=on)))
+        acted = game.run(lambda _: hero_needs.train(bot))
         assert acted is on
         assert player.trained is not on
         assert (keys.ENHANCE in game.pressed[2:]) is on

@@ -1,4 +1,4 @@
-"""Urgent needs: mortal danger, sickness, hunger, a guard who wants to be followed."""
+"""What cannot wait: mortal danger, sickness, hunger, a guard who wants to be followed, a skill to advance."""
 
 from balrog_rag.bots.nethack.delver.meals import eat_corpses, mealtime, must_eat
 from balrog_rag.bots.nethack.delver.retreat import fall
@@ -12,13 +12,18 @@ from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 
 
+def train(bot: Bot) -> Did:
+    """Advance a skill as soon as the game says that one can be advanced."""
+    if not (bot.player.trained and bot.on.training):
+        return False
+    yield from gear.advance(bot.player)
+    return True
+
+
 def needs(bot: Bot) -> Did:
     """Handle mortal danger and hunger."""
     player = bot.player
     body = player.body
-    if player.trained and bot.on.training:
-        yield from gear.advance(player)
-        return True
     if surviving.in_mortal_need(player) or body.condition & w.DEADLY:
         if bot.may_pray():
             yield from surviving.pray(player)

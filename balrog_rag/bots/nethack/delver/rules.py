@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from balrog_rag.bots.nethack.delver.battle import battle, engulfed
 from balrog_rag.bots.nethack.delver.errands import buy, collect, upkeep
-from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
+from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs, train
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.meals import eat_corpses
 from balrog_rag.bots.nethack.delver.state import Bot, Did
@@ -16,7 +16,18 @@ from balrog_rag.envs.nethack.world.player import Skill
 Rule: TypeAlias = Callable[[Bot], Did]
 """Does something if it applies, and says whether it did."""
 
-RULES: tuple[Rule, ...] = (needs, escorted, engulfed, battle, upkeep, eat_corpses, buy, collect, journey)
+RULES: tuple[Rule, ...] = (
+    train,
+    needs,
+    escorted,
+    engulfed,
+    battle,
+    upkeep,
+    eat_corpses,
+    buy,
+    collect,
+    journey,
+)
 
 
 def play(bot: Bot) -> Skill:

@@ -26,6 +26,7 @@ _COMMANDS = {
     keys.WEAR: ("put on armor", "equip"),
     keys.TAKE_OFF: ("take off armor", "equip"),
     keys.WIELD: ("wield a better weapon", "equip"),
+    keys.ENHANCE: ("advance a skill", "play_on 1"),
     keys.PICK_UP: ("pick things up", "collect useful"),
     keys.UP: ("go up the stairs", "up"),
     keys.DOWN: ("go down the stairs", "down"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from balrog_rag.bots.nethack.delver.battle import battle, engulfed
 from balrog_rag.bots.nethack.delver.errands import upkeep
-from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs
+from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs, train
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.rules import RULES, Rule, follow, prepare
 from balrog_rag.bots.nethack.delver.state import Bot, Did
@@ -42,7 +42,7 @@ def dive(game: PlanGame, level: int) -> Skill:
     body = game.player.body
     if level <= body.depth:
         raise ProgramFailed(f"Dlvl {level} is not below you; you are on Dlvl {body.depth}")
-    rules: Sequence[Rule] = (needs, escorted, engulfed, battle, upkeep, _descend)
+    rules: Sequence[Rule] = (train, needs, escorted, engulfed, battle, upkeep, _descend)
     yield from _play(game, rules, lambda: game.player.body.depth >= level)
     return f"on Dlvl {body.depth} now" if body.depth >= level else f"still on Dlvl {body.depth}"
 

@@ -218,12 +218,11 @@ def advance(player: Player) -> Skill:
     yield from player.begin()
     yield from player.press(keys.ENHANCE)
     for _ in range(_PAGES):
-        lines = player.screen.lines()
+        lines = player.screen.lines() if player.screen.menu else []
         entry = next(filter(None, map(_ENTRY.search, lines)), None)
         if entry:
             yield from player.press(ord(entry[1]))
-            break
-        if not player.screen.menu or not _more_pages(lines):
+        if entry or not _more_pages(lines):
             break
         yield from player.press(ord(">"))
     yield from player.close()

@@ -46,17 +46,17 @@ def _hand(player: Player) -> str:
     return next((item.name for item in player.world.items if item.wielded), "")
 
 
-def _loads(player: Player, launcher: str) -> bool:
+def _loads(player: Player, name: str) -> bool:
     """Whether we carry missiles for a launcher of this name."""
-    missiles = _missiles(launcher)
+    missiles = _missiles(name)
     return any(missiles.intersection(item.name.split()) for item in player.world.items if missiles)
 
 
-def _missiles(launcher: str) -> frozenset[str]:
+def _missiles(name: str) -> frozenset[str]:
     """Words for what a launcher of this name shoots."""
-    return LAUNCHED.get(_kind(launcher), frozenset())
+    return LAUNCHED.get(_kind(name), frozenset())
 
 
-def _kind(launcher: str) -> str:
-    """The last word of a name: a runed bow is a bow, a crossbow is none."""
-    return launcher.rpartition(" ")[2]
+def _kind(name: str) -> str:
+    """The last word of a launcher's name: a runed bow is a bow, a crossbow is none."""
+    return name.rpartition(" ")[2]
