@@ -10,6 +10,7 @@ KEPT = (
     *("collecting", "shopping", "murder"),  # what to fetch
     *("listening", "seeking", "near_stairs"),  # where to go
     *("larder", "rearm"),  # parts of eating and of wielding, which are withheld
+    "training",  # due once or twice in a game, when the game itself says so
 )
 """Switches that stay on: the plan of the game, which no passage about one moment states."""
 
