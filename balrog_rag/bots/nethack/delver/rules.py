@@ -16,18 +16,9 @@ from balrog_rag.envs.nethack.world.player import Skill
 Rule: TypeAlias = Callable[[Bot], Did]
 """Does something if it applies, and says whether it did."""
 
-RULES: tuple[Rule, ...] = (
-    train,
-    needs,
-    escorted,
-    engulfed,
-    battle,
-    upkeep,
-    eat_corpses,
-    buy,
-    collect,
-    journey,
-)
+FIRST: tuple[Rule, ...] = (train, needs, escorted, engulfed, battle, upkeep)
+"""What comes before any errand or way."""
+RULES: tuple[Rule, ...] = (*FIRST, eat_corpses, buy, collect, journey)
 
 
 def play(bot: Bot) -> Skill:

@@ -2,11 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from balrog_rag.bots.nethack.delver.battle import battle, engulfed
-from balrog_rag.bots.nethack.delver.errands import upkeep
-from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs, train
 from balrog_rag.bots.nethack.delver.journey import journey
-from balrog_rag.bots.nethack.delver.rules import RULES, Rule, follow, prepare
+from balrog_rag.bots.nethack.delver.rules import FIRST, RULES, Rule, follow, prepare
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame
 from balrog_rag.bots.nethack.plan.plan_travel import uncover
@@ -42,8 +39,7 @@ def dive(game: PlanGame, level: int) -> Skill:
     body = game.player.body
     if level <= body.depth:
         raise ProgramFailed(f"Dlvl {level} is not below you; you are on Dlvl {body.depth}")
-    rules: Sequence[Rule] = (train, needs, escorted, engulfed, battle, upkeep, _descend)
-    yield from _play(game, rules, lambda: game.player.body.depth >= level)
+    yield from _play(game, (*FIRST, _descend), lambda: game.player.body.depth >= level)
     return f"on Dlvl {body.depth} now" if body.depth >= level else f"still on Dlvl {body.depth}"
 
 
