@@ -118,9 +118,10 @@ def throw_at(game: PlanGame, x: int, y: int, item_letter: str | None = None) -> 
 
 def _ammunition(player: Player) -> str | None:
     """The letter of what is made to be shot; without its launcher it is thrown."""
-    known = frozenset[str]().union(*missiles.LAUNCHED.values())
-    items = [item for item in player.world.items if not item.wielded and known & set(item.name.split())]
-    return items[0].letter if items else None
+    for item in player.world.items:
+        if not item.wielded and missiles.AMMUNITION.intersection(item.name.split()):
+            return item.letter
+    return None
 
 
 def _around(place: int) -> list[int]:

@@ -79,8 +79,8 @@ def class_of(name: str) -> str:
         return "food"
     if slot_of(name):
         return "armor"
-    thrown = {*missiles.THROWN, *(word for kinds in missiles.LAUNCHED.values() for word in kinds)}
-    armed = any(weapon in name for weapon in (*WEAPONS, *missiles.LAUNCHED)) or thrown & set(words)
+    thrown = not (missiles.THROWN | missiles.AMMUNITION).isdisjoint(words)
+    armed = thrown or any(weapon in name for weapon in (*WEAPONS, *missiles.LAUNCHED))
     return "weapon" if armed and not gear.digs(name) else "tool"
 
 

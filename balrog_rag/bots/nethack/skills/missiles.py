@@ -14,6 +14,8 @@ LAUNCHED = {
     "sling": frozenset(("flint", "stones", "rock", "rocks", "gem", "gems")),
 }
 """Missiles by launcher, the last word of its name, by words in theirs."""
+AMMUNITION = frozenset[str]().union(*LAUNCHED.values())
+"""Words for what is made to be shot."""
 
 
 def shoots(player: Player) -> bool:
