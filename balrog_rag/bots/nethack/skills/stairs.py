@@ -1,9 +1,14 @@
 """Stairs, and the branches of the dungeon they lead to."""
 
+from collections.abc import Generator
+from typing import Any
+
+from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
+from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import MAIN, MINES, Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
@@ -17,12 +22,25 @@ def take_stairs(player: Player, down: bool) -> Skill:
     yield from player.command(keys.DOWN if down else keys.UP)
     if player.level is level:
         player.refusals[Refusal(Act.STAIRS, (place, here))] += 1
+        if player.said("You can't go"):
+            level.set_terrain(here, t.FLOOR)
         return STUCK
     level.links[here] = player.world.place
-    other = player.level
-    other.set_terrain(player.here, t.STAIRS_UP if down else t.STAIRS_DOWN)
-    other.links[player.here] = place
+    if not (yield from _beside_stairs(player)):
+        other = player.level
+        other.set_terrain(player.here, t.STAIRS_UP if down else t.STAIRS_DOWN)
+        other.links[player.here] = place
     return ARRIVED
+
+
+def _beside_stairs(player: Player) -> Generator[int, Any, bool]:
+    """Whether we are next to the stairs: every second time if a monster stood on them (do.c:1237)."""
+    if player.body.condition & w.BLIND or not any(
+        t.distance(monster.place, player.here) == 1 for monster in player.world.monsters
+    ):
+        return False
+    yield from look_here(player)
+    return not player.said("staircase", "ladder")
 
 
 def wait_for_pet(player: Player, turns: int = TUNING.pet_turns) -> Skill:
