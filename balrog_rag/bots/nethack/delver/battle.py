@@ -108,11 +108,15 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
 def _rearm(bot: Bot) -> Did:
     """Wield a weapon in a fight, if our hands are empty after a change of form."""
     player = bot.player
-    best = gear.best_weapon(player) if bot.on.rearm and bot.on.weapons else None
-    if best is None or any(item.wielded for item in player.world.items):
+    if not (bot.on.rearm and bot.on.weapons) or any(item.wielded for item in player.world.items):
         return False
-    yield from gear.wield(player, best)
-    return True
+    best = gear.best_weapon(player)
+    if best is not None:
+        yield from gear.wield(player, best)
+    elif gear.unarmed(player) and player.shed == (player.world.place, player.here):
+        player.shed = None
+        yield from gear.pick_up(player, gear.is_weapon)
+    return best is not None or player.said(" - ")
 
 
 def _murder(bot: Bot) -> Did:

@@ -23,6 +23,9 @@ def upkeep(bot: Bot) -> Did:
         return False
     if bot.hurt and player.said(*MISSILES):
         bot.fired_at = player.body.turn
+    if player.changed and not bot.starving():  # what fell off us lies here, and naked we would not get far
+        yield from exploring.search(player, TUNING.short_wait)
+        return True
     if not hurrying(bot) and ((yield from drink(bot, [])) or (yield from take_cover(bot))):
         return True
     armor = gear.to_wear(player) if bot.on.armor else None

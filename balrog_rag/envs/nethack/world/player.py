@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Body, Monster, World
-from balrog_rag.envs.nethack.world.level import Level
+from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.refusals import Refusal
 from balrog_rag.envs.nethack.world.screen import Screen
 
@@ -84,6 +84,8 @@ class Player:
         """Whether `changed` is kept up to date."""
         self.changed = False
         """Whether we have turned into a were-creature, which has no hands."""
+        self.shed: tuple[Place, int] | None = None
+        """Where our weapon and armour fell off as we turned into one: level, square."""
         self.bare_hands = True
         """Whether we write with a finger; the key for it is not among BALROG's."""
         self.unknown: Container[str] = ()
@@ -224,7 +226,7 @@ class Player:
         if "You feel purified" in message:
             self.feverish = False
         if self.minds_form and "You turn into a" in message:
-            self.changed = True
+            self.changed, self.shed = True, (self.level.place, self.here)
         if "You return to" in message:
             self.changed = False
 
