@@ -229,6 +229,8 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
     cost = cost_of(player, fought)
     if cost > player.body.hp / 2 and (yield from fall(bot, 1.0)):
         return True
+    if (yield from _magic(bot, fought, hopeless=cost > player.body.hp / 2)):
+        return True
     best = gear.best_weapon(player)
     if best and not best.wielded and cost > TUNING.serious:
         yield from gear.wield(player, best)
