@@ -172,7 +172,7 @@ def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
     player = bot.player
     if not bot.on.magic:
         return False
-    wounded = hopeless and player.body.hp < player.body.max_hp / 2 and bot.on.healing_spells
+    wounded = player.body.hp < player.body.max_hp / 2 and bot.on.healing_spells
     if wounded and magic.can_cast(player, magic.HEALING):
         yield from magic.cast(player, magic.HEALING, player.here)
         return True
