@@ -206,7 +206,7 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
         yield from magic.zap(player, wand, chr(t.heading(player.here, enemy.place)))
     else:
         yield from magic.cast(player, magic.SLEEP, enemy.place)
-    if wand is None or "sleep" in wand.name:
+    if wand is None or "sleep" in magic.kind_of_wand(player, wand):
         for other in player.hostiles(TUNING.suspect_near):
             if t.heading(player.here, other.place) == t.heading(player.here, enemy.place):
                 other.helpless = player.body.turn + TUNING.sleep_turns
@@ -215,7 +215,8 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
 
 def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
     """Whether the effect of a wand towards an enemy will not bounce straight back to us."""
-    if any(name in wand.name for name in _NO_RAY) or ("sleep" in wand.name and bot.player.race == "elven"):
+    kind = magic.kind_of_wand(bot.player, wand)
+    if kind in _NO_RAY or (kind == magic.SLEEP and bot.player.race == "elven"):
         return True
     ground, squares = bot.player.level.terrain, t.ray(bot.player.here, enemy.place, TUNING.ray)
     return len(squares) == TUNING.ray and all(t.DARING[ground[at]] for at in squares)

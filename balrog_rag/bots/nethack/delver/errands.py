@@ -44,6 +44,10 @@ def upkeep(bot: Bot) -> Did:
     if wand:
         yield from magic.try_wand(player, wand)
         return True
+    wand = magic.speed_wand(player) if bot.on.wands else None
+    if wand:
+        yield from magic.speed_up(player, wand)
+        return True
     return (yield from _rest(bot))
 
 

@@ -1,14 +1,14 @@
 """Skills for rare places: the next push of a Sokoban level, ways over water, and what is remembered."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from balrog_rag.bots.nethack.minihacker import cold
 from balrog_rag.bots.nethack.minihacker.hero import Hero
 from balrog_rag.bots.nethack.minihacker.sokoban import Level as BoxLevel
 from balrog_rag.bots.nethack.minihacker.sokoban import solve
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame
-from balrog_rag.bots.nethack.plan.plan_shops import TESTED
 from balrog_rag.bots.nethack.plan.sokoban_solutions import SokobanStep, next_steps
+from balrog_rag.bots.nethack.skills import magic
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
@@ -142,8 +142,7 @@ def cross_water(game: PlanGame) -> Skill:
     if not wet:
         raise ProgramFailed("no water or lava is known on this level")
     hero = Hero(player, range(256))
-    tested = game.kept.get(TESTED, {})
-    hero.empty |= {item.letter for item in player.world.items if not _freezes(item, tested)}
+    hero.empty |= {item.letter for item in player.world.items if not _freezes(player, item)}
     tools = cold.instruments(hero)
     if not tools:
         moves = _fill(player, wet)
@@ -165,10 +164,9 @@ def cross_water(game: PlanGame) -> Skill:
     return "a way is frozen; move_to or explore_level leads over the ice"
 
 
-def _freezes(item: Item, tested: Mapping[str, str]) -> bool:
-    """Whether an item is known to send a ray of cold; `tested` is what engraving told of wands."""
-    known = "wand of cold" in item.name or "frost horn" in item.name
-    return known or tested.get(item.name) == "cold"
+def _freezes(player: Player, item: Item) -> bool:
+    """Whether an item is known to send a ray of cold."""
+    return magic.kind_of_wand(player, item) == "cold" or "frost horn" in item.name
 
 
 def _fill(player: Player, wet: set[int]) -> list[int] | None:

@@ -11,20 +11,7 @@ from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
-from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 
-TESTED = "tested wands"
-"""The name under which a game keeps what engraving told of wands, by their names."""
-_SIGNS = {
-    "stop moving": "sleep or death",
-    "ice cubes": "cold",
-    "speed up": "speed monster",
-    "slow down": "slow monster",
-    "fights your attempt": "striking",
-    "vanishes": "teleportation, cancellation or make invisible",
-    "bullet holes": "magic missile",
-}
-"""What the messages of an engraving tell of a wand (NetHack 3.6.7, doengrave in engrave.c)."""
 DEALS = ("buy", "pay", "sell")
 _CHARISMA = 8
 """The place of charisma in NLE's bottom-line numbers."""
@@ -40,32 +27,21 @@ def identify(game: PlanGame, item_letter: str | None = None) -> Skill:
     if item_letter is None:
         wand = magic.unknown_wand(player)
         if wand is not None:
-            return (yield from _engrave(game, wand))
+            return (yield from _engrave(player, wand))
         return (yield from _asked_price(player))
     item = carried(player, item_letter)
     if class_of(item.name) == "wand":
-        return (yield from _engrave(game, item))
+        return (yield from _engrave(player, item))
     if player.here not in player.level.shop:
         raise ProgramFailed("only a shopkeeper's price tells more about it; go to a shop")
     return (yield from _offered_price(player, item))
 
 
-def _engrave(game: PlanGame, wand: Item) -> Skill:
-    """Write a letter with a wand: several kinds show what they are only after something was written."""
-    player = game.player
-    yield from player.ask(
-        keys.ENGRAVE,
-        ("want to write with", wand.letter),
-        ("add to the current", "n"),
-        ("Do you want to", "n"),
-        ("here?", "x"),
-    )
+def _engrave(player: Player, wand: Item) -> Skill:
+    """Write a letter with a wand, and say what that told."""
+    yield from magic.try_wand(player, wand)
     now = next((each for each in player.world.items if each.letter == wand.letter), wand)
-    told = said(player)
-    meaning = next((meaning for words, meaning in _SIGNS.items() if words in told), "")
-    if meaning:
-        game.kept.setdefault(TESTED, {})[now.name] = meaning
-    player.refusals[Refusal(Act.TRY, now.text)] += 1
+    told, meaning = said(player), player.wands.get(now.name)
     return f"{wand.letter} is {now.text}{f', a wand of {meaning}' if meaning else ''}: {told}"
 
 

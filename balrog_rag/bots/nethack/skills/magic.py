@@ -16,6 +16,17 @@ FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "e
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
 _SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
 
+SPEED = "speed monster"
+SIGNS = {
+    "stop moving": "sleep or death",
+    "ice cubes": "cold",
+    "speed up": SPEED,
+    "slow down": "slow monster",
+    "fights your attempt": "striking",
+    "vanishes": "teleportation, cancellation or make invisible",
+    "bullet holes": "magic missile",
+}
+"""What the messages of an engraving tell of a wand (NetHack 3.6.7, doengrave in engrave.c)."""
 ATTACK_WANDS = ("sleep", "striking", "magic missile", "cold", "fire", "lightning", "slow monster")
 """Wands that help in a fight when pointed at an enemy, the best first."""
 
@@ -57,12 +68,17 @@ def cast(player: Player, name: str, place: int) -> Skill:
     return Told.CAST
 
 
+def kind_of_wand(player: Player, item: Item) -> str:
+    """What a wand does, by its name or by what engraving told; empty if unknown, or if it is no wand."""
+    return item.name.partition("wand of ")[2] or player.wands.get(item.name, "")
+
+
 def attack_wand(player: Player) -> Item | None:
     """A wand to point at an enemy."""
     fresh = [item for item in player.world.items if not player.refusals[Refusal(Act.ZAP, item.text)]]
     for name in ATTACK_WANDS:
         for item in fresh:
-            if f"wand of {name}" in item.name and "(0:0)" not in item.text:
+            if name in kind_of_wand(player, item) and "(0:0)" not in item.text:
                 return item
     return None
 
@@ -118,8 +134,34 @@ def unknown_wand(player: Player) -> Item | None:
 
 
 def try_wand(player: Player, item: Item) -> Skill:
-    """Engrave with a wand: its effect on the ground may identify it."""
-    player.refusals[Refusal(Act.TRY, item.text)] += 1
-    yield from player.ask(keys.ENGRAVE, ("want to write with", item.letter), ("", "\x1b"))
+    """Write a letter with a wand: several kinds show what they are only after something was written."""
+    yield from player.ask(
+        keys.ENGRAVE,
+        ("want to write with", item.letter),
+        ("add to the current", "n"),
+        ("Do you want to", "n"),
+        ("here?", "x"),
+        ("", "\x1b"),
+    )
     yield from player.close()
+    now = next((each for each in player.world.items if each.letter == item.letter), item)
+    told = " ".join(player.heard)
+    meaning = next((meaning for words, meaning in SIGNS.items() if words in told), "")
+    if meaning:
+        player.wands[now.name] = meaning
+    for text in {item.text, now.text}:
+        player.refusals[Refusal(Act.TRY, text)] += 1
     return Told.TRIED
+
+
+def speed_wand(player: Player) -> Item | None:
+    """A wand of speed monster, if we have not yet sped up: the speed stays."""
+    if player.refusals[Refusal(Act.ZAP, SPEED)]:
+        return None
+    return next((each for each in player.world.items if kind_of_wand(player, each) == SPEED), None)
+
+
+def speed_up(player: Player, item: Item) -> Skill:
+    """Zap ourselves with it."""
+    player.refusals[Refusal(Act.ZAP, SPEED)] += 1
+    return (yield from zap(player, item, "."))

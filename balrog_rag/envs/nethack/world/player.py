@@ -72,6 +72,8 @@ class Player:
         """Names of thrown items that may be picked up again."""
         self.spells: dict[str, str] = {}
         """Known spells, with the letters to cast them."""
+        self.wands: dict[str, str] = {}
+        """What engraving told of wands that the game does not name, by their names."""
         self.cursed_hands = False
         """Whether a cursed item in both hands prevents writing."""
         self.welded = False
