@@ -60,6 +60,29 @@ def test_doors_are_opened_and_never_passed_aslant():
         assert level.links[goal[0]] == game.player.world.place
 
 
+ON_STAIRS = ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\n"
+"""The game begins on stairs up."""
+
+
+def test_beside_a_monster_one_may_have_arrived_next_to_the_stairs():
+    with made(ON_STAIRS) as game:
+        assert not game.run(stairs._beside_stairs)
+        assert not game.pressed  # nobody is near, so nobody stood on the stairs
+    with made(ON_STAIRS + "MONSTER:('o',\"hill orc\"),(2,1),hostile,asleep\n") as game:
+        assert not game.run(stairs._beside_stairs)
+        game.run(moving.step, game.player.here + t.WIDTH)
+        assert game.run(stairs._beside_stairs)
+
+
+def test_where_stairs_are_refused_there_are_none():
+    with made(ON_STAIRS) as game:
+        game.run(moving.step, game.player.here + t.WIDTH)
+        level, here = game.player.level, game.player.here
+        level.set_terrain(here, t.STAIRS_UP)
+        assert game.run(stairs.take_stairs, False) == moving.STUCK
+        assert level.terrain[here] == t.FLOOR
+
+
 def test_locked_doors_are_kicked_in():
     with made(HOUSE.format(door="locked")) as game:
         assert game.run(explore_all) == exploring.EXPLORED

@@ -5,7 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import fighting, gear, looking, missiles, surviving
+from balrog_rag.bots.nethack.skills import fighting, gear, looking, magic, missiles, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, our_damage
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -193,3 +193,55 @@ def test_rangers_shoot_also_from_the_pit() -> None:
         game.run(fighting.make_sure, [elf])
         assert game.run(lambda _: battle._defend(Bot(player), [elf]))
         assert ord("t") in game.pressed
+
+
+ELF = ROOM + "MONSTER:('@',\"Woodland-elf\"),(2,1),hostile,asleep\n"
+
+
+@pytest.mark.parametrize("power", [5, 4])
+def test_a_wizard_in_the_pit_casts_while_there_is_power(power: int) -> None:
+    with made(ELF, "wiz-hum-neu-mal") as game:
+        player = game.player
+        game.run(magic.spells)
+        (elf,) = adjacent(player, player.world.monsters)
+        game.run(fighting.make_sure, [elf])
+        player.body.power, begun = power, len(game.pressed)
+        assert game.run(lambda _: battle._defend(Bot(player), [elf]))
+        assert (keys.CAST in game.pressed[begun:]) is (power == 5)
+
+
+@pytest.mark.parametrize(("hurt", "on"), [(0.49, True), (0.51, True), (0.49, False)])
+def test_a_healer_heals_below_half_of_the_hit_points(hurt: float, on: bool) -> None:
+    with made(ELF, "hea-hum-neu-fem") as game:
+        player = game.player
+        game.run(magic.spells)
+        player.body.hp, begun = int(hurt * 100), len(game.pressed)
+        player.body.max_hp, player.body.power = 100, 5
+        bot = Bot(player, Plan(on=Switches(healing_spells=on)))
+        cast = game.run(lambda _: battle._magic(bot, adjacent(player, player.world.monsters), hopeless=False))
+        assert bool(cast) is (keys.CAST in game.pressed[begun:]) is (hurt < 0.5 and on)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_who_has_turned_into_a_were_creature_waits_where_its_things_fell_off(on: bool) -> None:
+    with made(ROOM) as game:
+        player, turn = game.player, game.player.body.turn
+        player.minds_form = on
+        player._note_state("You turn into a wererat!")
+        assert (player.shed == (player.level.place, player.here)) is on
+        assert game.run(lambda _: errands.upkeep(Bot(player))) is on
+        assert (player.body.turn > turn) is on
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_weapon_that_fell_off_is_taken_up_in_a_fight(here: bool) -> None:
+    room = ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\nOBJECT:(')',\"long sword\"),(1,1)\n"
+    with made(room, "tou-hum-neu-fem") as game:
+        player = game.player
+        bot = Bot(player)
+        assert gear.unarmed(player)
+        player.shed = player.level.place, player.here + (not here)
+        assert game.run(lambda _: battle._rearm(bot)) is here
+        assert gear.unarmed(player) is not here
+        assert game.run(lambda _: battle._rearm(bot)) is here
+        assert any(item.wielded for item in player.world.items) is here
