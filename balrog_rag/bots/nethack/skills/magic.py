@@ -69,7 +69,7 @@ def cast(player: Player, name: str, place: int) -> Skill:
 
 
 def kind_of_wand(player: Player, item: Item) -> str:
-    """What a wand does, by its name or by what engraving told; empty if unknown, or if it is no wand."""
+    """What a wand does, by its name or by what engraving told; empty if unknown, and for other items."""
     return item.name.partition("wand of ")[2] or player.wands.get(item.name, "")
 
 
