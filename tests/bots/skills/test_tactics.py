@@ -241,6 +241,7 @@ def test_a_weapon_that_fell_off_is_taken_up_in_a_fight(here: bool) -> None:
         bot = Bot(player)
         assert gear.unarmed(player)
         player.shed = player.level.place, player.here + (not here)
+        player.heard.append("$ - 4 gold pieces.")  # said before the fight: nothing was taken up now
         assert game.run(lambda _: battle._rearm(bot)) is here
         assert gear.unarmed(player) is not here
         assert game.run(lambda _: battle._rearm(bot)) is here

@@ -113,10 +113,11 @@ def _rearm(bot: Bot) -> Did:
     best = gear.best_weapon(player)
     if best is not None:
         yield from gear.wield(player, best)
-    elif gear.unarmed(player) and player.shed == (player.world.place, player.here):
-        player.shed = None
-        yield from gear.pick_up(player, gear.is_weapon)
-    return best is not None or player.said(" - ")
+        return True
+    if not gear.unarmed(player) or player.shed != (player.world.place, player.here):
+        return False
+    player.shed = None
+    return (yield from gear.pick_up(player, gear.is_weapon)) == Told.TOOK
 
 
 def _murder(bot: Bot) -> Did:
