@@ -106,7 +106,7 @@ def _fight(bot: Bot, enemies: Sequence[Monster]) -> Did:
 
 
 def _rearm(bot: Bot) -> Did:
-    """Wield a weapon in a fight, if our hands are empty after a change of form."""
+    """Wield a weapon in a fight, if a change of form left our hands empty; take it up if it fell off here."""
     player = bot.player
     if not (bot.on.rearm and bot.on.weapons) or any(item.wielded for item in player.world.items):
         return False
@@ -169,7 +169,7 @@ def hurrying(bot: Bot) -> bool:
 
 
 def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
-    """Use spells and wands: bolts against strong enemies, the rest only if a fight is being lost."""
+    """Heal by a spell, send bolts at strong enemies; the rest only if a fight is being lost."""
     player = bot.player
     if not bot.on.magic:
         return False
@@ -224,14 +224,13 @@ def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:
 
 
 def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
-    """Fight the monster that prevents digging, with the better weapon if it takes long; or fall away."""
+    """Fall away from what prevents digging, or fight it: by magic, or with the better weapon."""
     player = bot.player
     if not fought:
         return False
     cost = cost_of(player, fought)
-    if cost > player.body.hp / 2 and (yield from fall(bot, 1.0)):
-        return True
-    if (yield from _magic(bot, fought, hopeless=cost > player.body.hp / 2)):
+    hopeless = cost > player.body.hp / 2
+    if (hopeless and (yield from fall(bot, 1.0))) or (yield from _magic(bot, fought, hopeless)):
         return True
     best = gear.best_weapon(player)
     if best and not best.wielded and cost > TUNING.serious:

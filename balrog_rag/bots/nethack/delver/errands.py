@@ -40,15 +40,21 @@ def upkeep(bot: Bot) -> Did:
     if bot.on.weapons and best and not best.wielded and not gear.digger(player):
         yield from gear.wield(player, best)
         return True
-    wand = magic.unknown_wand(player) if bot.on.wands else None
-    if wand:
-        yield from magic.try_wand(player, wand)
-        return True
-    wand = magic.speed_wand(player) if bot.on.wands else None
-    if wand:
-        yield from magic.speed_up(player, wand)
-        return True
-    return (yield from _rest(bot))
+    return (yield from _use_wands(bot)) or (yield from _rest(bot))
+
+
+def _use_wands(bot: Bot) -> Did:
+    """Learn what an unknown wand does, or speed up."""
+    player = bot.player
+    if not bot.on.wands:
+        return False
+    if unknown := magic.unknown_wand(player):
+        yield from magic.try_wand(player, unknown)
+    elif speed := magic.speed_wand(player):
+        yield from magic.speed_up(player, speed)
+    else:
+        return False
+    return True
 
 
 def _rest(bot: Bot) -> Did:

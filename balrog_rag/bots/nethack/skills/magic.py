@@ -16,11 +16,11 @@ FORCE_BOLT, SLEEP, HEALING, EXTRA_HEALING = "force bolt", "sleep", "healing", "e
 _POWER = {FORCE_BOLT: 5, SLEEP: 5, HEALING: 5, EXTRA_HEALING: 15, "magic missile": 10}
 _SPELL = re.compile(r"([a-zA-Z]) - (.+?) {2,}\d+\*? +\w+ +(\d+)%")
 
-SPEED = "speed monster"
-SIGNS = {
+_SPEED = "speed monster"
+_SIGNS = {
     "stop moving": "sleep or death",
     "ice cubes": "cold",
-    "speed up": SPEED,
+    "speed up": _SPEED,
     "slow down": "slow monster",
     "fights your attempt": "striking",
     "vanishes": "teleportation, cancellation or make invisible",
@@ -141,27 +141,24 @@ def try_wand(player: Player, item: Item) -> Skill:
         ("add to the current", "n"),
         ("Do you want to", "n"),
         ("here?", "x"),
-        ("", "\x1b"),
     )
-    yield from player.close()
     now = next((each for each in player.world.items if each.letter == item.letter), item)
     told = " ".join(player.heard)
-    meaning = next((meaning for words, meaning in SIGNS.items() if words in told), "")
+    meaning = next((meaning for words, meaning in _SIGNS.items() if words in told), "")
     if meaning:
         player.wands[now.name] = meaning
-    for text in {item.text, now.text}:
-        player.refusals[Refusal(Act.TRY, text)] += 1
+    player.refusals[Refusal(Act.TRY, now.text)] += 1
     return Told.TRIED
 
 
 def speed_wand(player: Player) -> Item | None:
     """A wand of speed monster, if we have not yet sped up: the speed stays."""
-    if player.refusals[Refusal(Act.ZAP, SPEED)]:
+    if player.refusals[Refusal(Act.ZAP, _SPEED)]:
         return None
-    return next((each for each in player.world.items if kind_of_wand(player, each) == SPEED), None)
+    return next((each for each in player.world.items if kind_of_wand(player, each) == _SPEED), None)
 
 
 def speed_up(player: Player, item: Item) -> Skill:
     """Zap ourselves with it."""
-    player.refusals[Refusal(Act.ZAP, SPEED)] += 1
+    player.refusals[Refusal(Act.ZAP, _SPEED)] += 1
     return (yield from zap(player, item, "."))

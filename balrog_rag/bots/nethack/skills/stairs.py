@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
+from balrog_rag.bots.nethack.skills.fight_cost import adjacent
 from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ARRIVED, NO_WAY, STUCK, Alarm, go_to, never
 from balrog_rag.bots.nethack.skills.told import Told
@@ -35,9 +36,7 @@ def take_stairs(player: Player, down: bool) -> Skill:
 
 def _beside_stairs(player: Player) -> Generator[int, Any, bool]:
     """Whether we are next to the stairs: every second time if a monster stood on them (do.c:1237)."""
-    if player.body.condition & w.BLIND or not any(
-        t.distance(monster.place, player.here) == 1 for monster in player.world.monsters
-    ):
+    if player.body.condition & w.BLIND or not adjacent(player, player.world.monsters):
         return False
     yield from look_here(player)
     return not player.said("staircase", "ladder")
