@@ -52,6 +52,33 @@ def test_food_is_known_in_the_plural(text: str):
     assert surviving.is_ration(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "food"),
+    [
+        ("2 uncursed tins of jackal meat", True),
+        ("an uncursed tin of lichen", True),
+        ("a tin of cockatrice meat", False),
+        ("a tin of dwarf meat", False),
+        ("a tin", False),
+    ],
+)
+def test_tins_are_food_if_what_is_in_them_is_known_and_harms_nobody(text: str, food: bool):
+    assert surviving.is_ration(text) is food
+
+
+@pytest.mark.parametrize(("seed", "tin"), [(2, "newt"), (3, "spinach"), (6, "lichen")])
+def test_a_tin_is_eaten_once_it_is_open(seed: int, tin: str):
+    with made(ROOM, "tou-hum-neu-mal", seed) as game:
+        player = game.player
+        (item,) = (each for each in surviving.rations(player) if tin in each.name)
+        heard: list[str] = []
+        while player.world.item(item.name) == item and len(heard) < 100:
+            game.run(surviving.eat_item, item)
+            heard += player.heard
+        assert any("You consume" in line or "feel like" in line for line in heard), heard
+        assert not any("You discard" in line for line in heard)
+
+
 def test_an_interrupted_meal_is_continued():
     with made(NEXT_DOOR) as game:
         player, bot = game.player, Bot(game.player)

@@ -133,7 +133,7 @@ def _around(place: int) -> list[int]:
 def zap(game: PlanGame, item_letter: str, direction: str) -> Skill:
     """Zap a wand in a direction."""
     player = game.player
-    item = next((each for each in player.world.items if each.letter == item_letter), None)
+    item = player.world.carried(item_letter)
     if item is None or "wand" not in item.name.split():
         what = (
             f"{item_letter} is {item.text}" if item else f"you carry nothing under the letter {item_letter!r}"

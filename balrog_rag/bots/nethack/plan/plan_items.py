@@ -63,7 +63,7 @@ _REFUSED = ("You don't have anything", "You cannot eat", "silly thing to", survi
 
 def carried(player: Player, letter: str) -> Item:
     """The item with this letter; fails if there is none."""
-    item = next((each for each in player.world.items if each.letter == letter), None)
+    item = player.world.carried(letter)
     if item is None:
         raise ProgramFailed(f"you carry nothing under the letter {letter!r}")
     return item

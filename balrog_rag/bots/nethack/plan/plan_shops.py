@@ -40,7 +40,7 @@ def identify(game: PlanGame, item_letter: str | None = None) -> Skill:
 def _engrave(player: Player, wand: Item) -> Skill:
     """Write a letter with a wand, and say what that told."""
     yield from magic.try_wand(player, wand)
-    now = next((each for each in player.world.items if each.letter == wand.letter), wand)
+    now = player.world.carried(wand.letter) or wand
     told, meaning = said(player), player.wands.get(now.name)
     return f"{wand.letter} is {now.text}{f', a wand of {meaning}' if meaning else ''}: {told}"
 

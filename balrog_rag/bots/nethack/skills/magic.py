@@ -142,7 +142,7 @@ def try_wand(player: Player, item: Item) -> Skill:
         ("Do you want to", "n"),
         ("here?", "x"),
     )
-    now = next((each for each in player.world.items if each.letter == item.letter), item)
+    now = player.world.carried(item.letter) or item
     told = " ".join(player.heard)
     meaning = next((meaning for words, meaning in _SIGNS.items() if words in told), "")
     if meaning:

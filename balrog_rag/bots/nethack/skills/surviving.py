@@ -56,11 +56,29 @@ RATIONS = (
         "meat",
         "tripe",
     ),
+    *("tin of spinach", "tins of spinach", "tin of lichen", "tins of lichen"),
     *("lumps of royal jelly", "eucalyptus leaves", "cloves of garlic", "sprigs of wolfsbane"),
 )
 """Food that is safe to eat as it is, the best first; plurals that do not begin with the singular as well."""
 _RATION = re.compile(rf"(?:^| )(?:{'|'.join(map(re.escape, RATIONS))})")
-_NO_FOOD = ("corpse", "potion", "spellbook", "orange dragon", "gem")
+_NO_FOOD = (
+    *("corpse", "potion", "spellbook", "orange dragon", "gem"),
+    *(
+        "trice",
+        "green slime",
+        "Medusa",
+        "bat",
+        "human",
+        "elf",
+        "dwarf",
+        "gnom",
+        "dog",
+        "cat",
+        "kitten",
+        "were",
+    ),
+)
+"""Words in the names of other things, and of tins that harm or may be of our own kind."""
 INTERRUPTED = "You stop eating"
 """Said when a meal is left unfinished; eating again continues it."""
 _HEALING = ("full healing", "extra healing", "healing")
@@ -130,7 +148,7 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
         ("want to write", text),
     )
     if not done and pen != "-":
-        held = next((item for item in player.world.items if item.letter == pen), None)
+        held = player.world.carried(pen)
         player.refusals[Refusal(Act.WRITE_WITH, (pen, held.name if held else ""))] += 1
     return Told.WROTE if done else Told.COULD_NOT_WRITE
 
@@ -172,6 +190,7 @@ def eat_item(player: Player, item: Item) -> Skill:
     player.refusals[Refusal(Act.EAT, item.text)] += 1
     yield from player.ask(
         keys.EAT,
+        ("Eat it?", "y"),  # asked of an open tin
         ("eat it", "n"),
         ("eat one", "n"),
         ("want to eat", item.letter),

@@ -313,6 +313,10 @@ class World:
                     return item
         return None
 
+    def carried(self, letter: str) -> Item | None:
+        """The item carried under a letter."""
+        return next((item for item in self.items if item.letter == letter), None)
+
     def monster_at(self, place: int) -> Monster | None:
         """The monster shown at a square."""
         return next((monster for monster in self.monsters if monster.place == place), None)
