@@ -177,7 +177,7 @@ def carry(scene: Scene) -> None:
     statue = t.spot(x, y)
     for name in ("plate mail", "iron ball"):
         fight(scene)
-        x, y = scene.at(name)
+        x, y = scene.at(name) if seek(scene, name) else (0, 0)
         scene.take(t.spot(x, y))
         if scene.part("popup"):
             scene.do("press_key y")

@@ -39,17 +39,6 @@ ENDMAP
 REGION:(0,0,4,4),lit,"ordinary"
 BRANCH:(1,1,1,1),(0,0,0,0)
 """
-STUB = """MAP
----------------
-|.....|       |
-|......###### |
-|.....|  #    |
----------------
-ENDMAP
-REGION:(0,0,14,4),lit,"ordinary"
-NON_DIGGABLE:(0,0,14,4)
-BRANCH:(1,1,1,1),(0,0,0,0)
-"""
 
 
 def lift(player, name):
@@ -272,18 +261,6 @@ def test_a_dwarfs_corpse_is_looked_under_also_when_it_is_old():
         assert not game.player.level.fresh
         game.run(lambda _: errands.collect(bot))
         assert gear.digger(game.player)
-
-
-def test_the_ends_of_a_corridor_are_searched_before_its_sides():
-    with made(STUB) as game:
-        level = game.player.level
-        game.run(explore_all)
-        hopes = exploring.Hopes(level)
-        corridor = level.spots((t.CORRIDOR, t.LIT_CORRIDOR))
-        ends = [place for place in corridor if hopes._ends(place)]
-        sides = [hopes.at(place) for place in corridor if place not in ends]
-        assert {t.xy(place)[1] - t.xy(min(ends))[1] for place in ends} == {0, 1}
-        assert min(hopes.at(place) for place in ends) > max(sides)
 
 
 def test_rays_are_not_sent_where_they_come_straight_back_from():

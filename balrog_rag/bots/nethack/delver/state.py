@@ -48,7 +48,7 @@ class Plan:
     """How many levels these are."""
     dive_turn: int = 105
     """Turn from which on the way down is dared: before, no prayer would be heard."""
-    seek: int = 12
+    seek: int = 40
     """How often one searches a level from which stairs may lead to the Mines for what is hidden."""
     repelled: int = 60
     """Turns that one keeps away from where one fled, the more often, the longer."""

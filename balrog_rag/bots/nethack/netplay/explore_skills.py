@@ -19,8 +19,6 @@ _TRIES = 4
 """How often a door is tried."""
 _SEARCHES = 5
 """Turns searched at one stop."""
-_WALK = 0.02
-"""The cost of a step to a place, relative to the chance of finding something there."""
 
 Tried = Counter[tuple[Place, int]]
 
@@ -134,19 +132,10 @@ def _stroll(tracker: Tracker, goal: int, blocked: set[int]) -> Skill:
 
 def search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
     """Go to the most promising square for a search, and search."""
-    _player, level = tracker.player, tracker.player.level
-    found, hopes = ways(tracker), Hopes(level)
-    best = max(
-        (
-            (hopes.at(place) - _WALK * found.steps[place], -place)
-            for place in places
-            if found.steps[place] >= 0
-        ),
-        default=None,
-    )
+    best = Hopes(tracker.player.level, ways(tracker)).best(places)
     if best is None:
         raise ProgramFailed("there is nowhere to search")
-    yield from walk(tracker, [-best[1]])
+    yield from walk(tracker, [best])
     yield from search_here(tracker, _SEARCHES)
     return "searched"
 

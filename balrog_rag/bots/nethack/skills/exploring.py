@@ -1,5 +1,7 @@
 """Explore a whole level."""
 
+from collections.abc import Iterable
+
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, never, occupied
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -37,16 +39,11 @@ def look_under(player: Player, alarm: Alarm = never) -> Skill:
 
 
 def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
-    """Go to where a hidden passage is likeliest, and search there."""
-    level = player.level
-    ways = Ways(level, player.here, occupied(player))
-    steps, found = ways.steps, Hopes(level, ways)
-    hopes = {place: found.at(place) for place, far in enumerate(steps) if far >= 0}
-    if not hopes:
+    """Go to where a hidden way on is likeliest, for the steps to get there, and search."""
+    ways = Ways(player.level, player.here, occupied(player))
+    place = Hopes(player.level, ways).best()
+    if place is None:
         return NO_WAY
-    place = max(hopes, key=lambda each: (hopes[each] - TUNING.search_walk * steps[each], -each))
-    if hopes[place] < TUNING.search_walk * (steps[place] + 1):  # all that is near has been searched enough
-        place = max(hopes, key=lambda each: (hopes[each] / (steps[each] + TUNING.search_at_once), -each))
     told = yield from follow(player, ways.to(place), alarm)
     if told == ALARMED or player.here != place:
         return told
@@ -65,68 +62,97 @@ def search(player: Player, turns: int) -> Skill:
 
 
 class Hopes:
-    """The expected findings of a search at each square, which fall with every turn searched there."""
+    """The chances that searching uncovers a way on: of every square where one may be hidden.
 
-    def __init__(self, level: Level, ways: Ways | None = None) -> None:
-        """`ways` from where we are tell what is seen but not reached: a passage to it is the likeliest."""
-        self._level, self._ways = level, ways
-        self._memory: dict[int, float] = {}
+    Rooms are joined from left to right, so hidden doors that matter are in east and west walls; doors in the
+    other walls mostly lead into niches of one square (mklev.c, join() and makeniche()).
+    """
+
+    def __init__(self, level: Level, ways: Ways) -> None:
+        """`ways` tell what is reached from where we are."""
+        self._level, self._steps = level, ways.steps
+        self._chances: dict[int, float] = {}
+        for place in filter(self._can_stand, range(t.SIZE)):
+            weigh = self._weigh_passage if self._is_passage(place) else self._weigh_walls
+            weigh(place)
+
+    def best(self, places: Iterable[int] | None = None) -> int | None:
+        """The square to search from: what is expected there, for the turns of walking and searching."""
+        steps, turns = self._steps, TUNING.search_at_once
+        reached = filter(self._can_stand, range(t.SIZE) if places is None else places)
+        return max(reached, key=lambda each: (self.at(each) / (steps[each] + turns), -each), default=None)
 
     def at(self, place: int) -> float:
-        """The expected findings of a search from a square."""
-        ground = self._level.terrain
-        corridor = ground[place] in (t.CORRIDOR, t.LIT_CORRIDOR)
-        if corridor or ground[place] == t.DOORWAY:
-            weight = TUNING.promise_dead_end if self._ends(place) else TUNING.promise_passage
-            return sum(self._beside(near, weight) for near in t.NEAR[place] if ground[near] == t.UNKNOWN)
-        return sum(self._behind(place, near) for near in t.NEAR[place] if ground[near] in t.WALLS)
+        """The expected number of ways on that a search from a square uncovers."""
+        return sum(self._chances.get(near, 0.0) for near in t.NEAR[place])
 
-    def _beside(self, place: int, weight: float) -> float:
-        if any(self._cut_off(near) for near in t.NEAR[place]):
-            weight = TUNING.promise_dead_end
-        return weight * self._left(place)
+    def _can_stand(self, place: int) -> bool:
+        """Whether a way leads to a square, and it is no door that has yet to be opened."""
+        return self._steps[place] >= 0 and self._level.terrain[place] not in t.CLOSED_DOORS
+
+    def _note(self, place: int, chance: float) -> None:
+        """Note the chance that a way is hidden at a square, less what searching in vain has taken from it."""
+        left = chance * TUNING.search_missed ** self._level.searched[place]
+        found = left / (1 - chance + left) * (1 - TUNING.search_missed**TUNING.search_at_once)
+        self._chances[place] = max(found, self._chances.get(place, 0.0))
+
+    def _is_passage(self, place: int) -> bool:
+        ground = self._level.terrain[place]
+        return ground in (t.CORRIDOR, t.LIT_CORRIDOR) or self._is_door(place)
+
+    def _is_door(self, place: int) -> bool:
+        ground = self._level.terrain[place]
+        return ground == t.DOORWAY or ground in t.STRAIGHT
+
+    def _weigh_passage(self, place: int) -> None:
+        """Weigh the unknown squares beside a corridor or door; corridors are dug in straight steps."""
+        ground = self._level.terrain
+        beside = t.BESIDE[place]
+        unknown = [near for near in beside if ground[near] == t.UNKNOWN and t.INSIDE[near]]
+        known = [near for near in beside if t.DARING[ground[near]]]
+        for near in unknown:
+            if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
+                self._note(near, TUNING.chance_cut_off)
+            elif len(known) != 1:
+                self._note(near, TUNING.chance_elsewhere)
+            elif not self._is_niche(place, known[0]):
+                ahead = near - place == place - known[0]
+                self._note(near, TUNING.chance_ahead if ahead else TUNING.chance_aside)
+
+    def _is_niche(self, place: int, door: int) -> bool:
+        """Whether a square above or below a door is a niche: no way leads on from those."""
+        return abs(door - place) == t.WIDTH and self._is_door(door) and not self._is_door(place)
+
+    def _weigh_walls(self, place: int) -> None:
+        """Weigh the walls beside a square of a room."""
+        for wall in t.BESIDE[place]:
+            if self._level.terrain[wall] in t.WALLS and not self._beside_a_door(wall):
+                self._note(wall, self._behind(wall, wall - place))
+
+    def _beside_a_door(self, wall: int) -> bool:
+        """Whether a door is next to a square of a wall: no two doors are (mklev.c, bydoor())."""
+        return any(self._is_door(near) for near in t.BESIDE[wall])
+
+    def _behind(self, wall: int, step: int) -> float:
+        """The chance that a door is hidden in a wall, by what may be behind it."""
+        if wall + step in t.BESIDE[wall] and self._cut_off(wall + step):
+            return TUNING.chance_cut_off
+        far = _depth(self._level, wall, step) >= TUNING.room_behind
+        return TUNING.chance_door if far and abs(step) == 1 else TUNING.chance_elsewhere
 
     def _cut_off(self, place: int) -> bool:
         """Whether one could stand on a square, but no way leads there."""
         level = self._level
-        if self._ways is None or self._ways.steps[place] != -1 or place in level.forbidden:
+        if self._steps[place] != -1 or place in level.forbidden:
             return False
         return level.terrain[place] != t.UNKNOWN and bool(t.DARING[level.terrain[place]])
-
-    def _ends(self, place: int) -> bool:
-        """Whether a corridor ends here: the squares that can be entered from it are all adjacent."""
-        steps = set(self._level.steps(place))
-        edge = [steps.pop()] if steps else []
-        while edge:
-            clump = steps.intersection(t.NEAR[edge.pop()])
-            steps -= clump
-            edge.extend(clump)
-        return not steps
-
-    def _left(self, place: int) -> float:
-        return float(TUNING.search_kept ** self._level.searched[place])
-
-    def _behind(self, place: int, wall: int) -> float:
-        """The chance that something is hidden in a wall: it grows with the unknown area beyond."""
-        step = wall - place
-        if abs(step) not in (1, t.WIDTH):
-            return 0.0
-        if wall not in self._memory:
-            self._memory[wall] = self._promise(wall, step) * self._left(wall)
-        return self._memory[wall]
-
-    def _promise(self, wall: int, step: int) -> float:
-        if 0 <= wall + step < t.SIZE and self._cut_off(wall + step):
-            return TUNING.promise_cut_off
-        return TUNING.promise_wall + _depth(self._level, wall, step) / TUNING.promise_far
 
 
 def _depth(level: Level, wall: int, step: int) -> int:
     """How far the unknown area reaches behind a wall, up to a limit."""
     place = wall
-    for run in range(TUNING.promise_far):
-        x, y = t.xy(place + step) if 0 <= place + step < t.SIZE else (0, 0)
-        if not (1 < x < t.WIDTH - 2 and 1 < y < t.HEIGHT - 2) or level.terrain[place + step] != t.UNKNOWN:
-            return run
+    for run in range(TUNING.room_behind):
         place += step
-    return TUNING.promise_far
+        if not (0 <= place < t.SIZE and t.INSIDE[place]) or level.terrain[place] != t.UNKNOWN:
+            return run
+    return TUNING.room_behind

@@ -27,6 +27,9 @@ def _chosen(value: Any, says: str) -> Any:
     return field(default=value, metadata={"says": says, "kind": CHOSEN, "basis": ""})
 
 
+_HIDDEN = "frequency at 54 first searches of levels 1 to 4 (seed 311900)"
+
+
 @dataclass(frozen=True)
 class Tuning:
     """One field for each number."""
@@ -242,13 +245,17 @@ class Tuning:
         "dokick.c:1276: rnl(35) below the mean of three attributes opens it, about every third kick",
     )
     search_at_once: int = _chosen(8, "turns searched at one square in a row")
-    search_kept: float = _chosen(0.93, "share of a square's promise that remains after a turn of searching")
-    search_walk: float = _chosen(0.02, "cost of a step, in promise")
-    promise_dead_end: float = _chosen(0.8, "promise of a dead end")
-    promise_passage: float = _chosen(0.03, "promise of a square beside a corridor")
-    promise_wall: float = _chosen(0.05, "promise of a wall")
-    promise_cut_off: float = _chosen(2.0, "promise of a wall before a place that is seen, but not reached")
-    promise_far: int = _chosen(10, "squares behind a wall that add to its promise")
+    search_missed: float = _source(
+        6 / 7, "share of what is hidden that a turn of searching misses", "detect.c:1733: rnl(7)"
+    )
+    chance_ahead: float = _measured(0.17, "chance of a way on ahead of the end of a corridor", _HIDDEN)
+    chance_aside: float = _measured(0.07, "the same on either side of it", _HIDDEN)
+    chance_door: float = _measured(
+        0.07, "chance of a hidden door in an east or west wall with room for a room behind", _HIDDEN
+    )
+    chance_elsewhere: float = _measured(0.002, "chance in any other wall or beside a corridor", _HIDDEN)
+    chance_cut_off: float = _chosen(0.3, "chance before a place that is seen, but not reached")
+    room_behind: int = _measured(10, "unknown squares behind a wall that have room for a room", _HIDDEN)
     stairs_tries: int = _chosen(3, "refusals after which stairs are not taken")
     pet_enemy: int = _chosen(8, "squares within which no enemy may be while waiting for a pet")
     pet_turns: int = _chosen(30, "turns to wait for it")

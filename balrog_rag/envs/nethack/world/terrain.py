@@ -80,6 +80,10 @@ AROUND = tuple(_around(place) for place in range(SIZE))
 """By square: its neighbours, each with whether it is diagonal."""
 NEAR = tuple(tuple(place for place, _ in around) for around in AROUND)
 """By square: its neighbours."""
+BESIDE = tuple(tuple(place for place, diagonal in around if not diagonal) for around in AROUND)
+"""By square: its neighbours in a straight line."""
+INSIDE = tuple(0 < place // WIDTH < HEIGHT - 1 and place % WIDTH < WIDTH - 1 for place in range(SIZE))
+"""By square: whether it is off the edge of the map, where no passages are (sp_lev.c, dig_corridor())."""
 
 
 def distance(one: int, other: int) -> int:
