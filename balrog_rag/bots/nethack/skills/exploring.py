@@ -87,7 +87,7 @@ class Hopes:
         return sum(self._chances.get(near, 0.0) for near in t.NEAR[place])
 
     def _can_stand(self, place: int) -> bool:
-        """Whether a way leads to a square, and it is no door that has yet to be opened."""
+        """Whether a way leads to a square, and not only up to it, as to a closed door."""
         return self._steps[place] >= 0 and self._level.terrain[place] not in t.CLOSED_DOORS
 
     def _note(self, place: int, chance: float) -> None:
