@@ -249,6 +249,19 @@ def test_no_way_leads_through_a_shop_unless_one_is_in_it():
     assert inside in world.level.shop
 
 
+def test_a_shop_grows_as_more_of_it_is_seen():
+    dark = Drawn("|", "|....'#@", "|....", turn=1)
+    dark.put(3, 2, monster("shopkeeper"))
+    world = seen(dark)
+    assert at(2, 1) in world.level.shop
+    assert at(2, 0) not in world.level.shop
+    lit = shop()
+    lit.put(2, 0, monster("newt"))
+    seen(lit, world=world)
+    assert at(2, 0) in world.level.shop
+    assert world.level.forbidden == world.level.shop
+
+
 def test_in_a_world_for_language_models_a_shop_is_a_room_and_nothing_said_closes_a_way():
     shown = shop()
     shown.say("This shop appears to be deserted. Closed for inventory")

@@ -263,6 +263,17 @@ def test_a_dwarfs_corpse_is_looked_under_also_when_it_is_old():
         assert gear.digger(game.player)
 
 
+def test_goods_are_neither_collected_nor_put_on_before_they_are_paid():
+    with made(ROOM) as game:
+        player, bot = game.player, Bot(game.player)
+        assert errands.wanted(bot, "a pair of low boots")
+        assert not errands.wanted(bot, "a pair of low boots (for sale, 6 zorkmids)")
+        player.world.items.append(read_item("k", "a pair of low boots (unpaid, 6 zorkmids)"))
+        assert gear.to_wear(player) is None
+        player.world.items[-1] = read_item("k", "a pair of low boots")
+        assert gear.to_wear(player) is player.world.items[-1]
+
+
 def test_rays_are_not_sent_where_they_come_straight_back_from():
     with made(ROOM + "MONSTER:('k',\"kobold\"),(5,2),hostile,asleep\n") as game:
         bot, (kobold,) = Bot(game.player), game.player.world.monsters

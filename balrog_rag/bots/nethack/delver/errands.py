@@ -94,7 +94,7 @@ def _rest_a_while(bot: Bot) -> Did:
 def wanted(bot: Bot, text: str) -> bool:
     """Whether an item of this description is picked up."""
     words = text.split(" (")[0]
-    if any(word in words for word in ("corpse", "statue", "wand of nothing")):
+    if any(word in words for word in ("corpse", "statue", "wand of nothing")) or gear.PRICE.search(text):
         return False
     if "gold piece" in words:
         return bot.player.body.turn - bot.guard_seen > TUNING.guard_gone

@@ -64,8 +64,8 @@ def search(player: Player, turns: int) -> Skill:
 class Hopes:
     """The chances that searching uncovers a way on: of every square where one may be hidden.
 
-    Rooms are joined from left to right, so hidden doors that matter are in east and west walls; doors in the
-    other walls mostly lead into niches of one square (mklev.c, join() and makeniche()).
+    Rooms are joined from left to right, so hidden doors that matter are mostly in east and west walls, and
+    where there is room for a room behind; others lead into niches (mklev.c, join() and makeniche()).
     """
 
     def __init__(self, level: Level, ways: Ways) -> None:
@@ -113,15 +113,15 @@ class Hopes:
         for near in unknown:
             if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
                 self._note(near, TUNING.chance_cut_off)
-            elif len(known) != 1:
-                self._note(near, TUNING.chance_elsewhere)
-            elif not self._is_niche(place, known[0]):
+            elif len(known) != 1 or self._is_door(place) or self._is_niche(place, known[0]):
+                self._note(near, TUNING.chance_passage)
+            else:
                 ahead = near - place == place - known[0]
                 self._note(near, TUNING.chance_ahead if ahead else TUNING.chance_aside)
 
     def _is_niche(self, place: int, door: int) -> bool:
-        """Whether a square above or below a door is a niche: no way leads on from those."""
-        return abs(door - place) == t.WIDTH and self._is_door(door) and not self._is_door(place)
+        """Whether a corridor is one square above or below a door: hardly any way leads on from niches."""
+        return abs(door - place) == t.WIDTH and self._is_door(door)
 
     def _weigh_walls(self, place: int) -> None:
         """Weigh the walls beside a square of a room."""
@@ -137,8 +137,10 @@ class Hopes:
         """The chance that a door is hidden in a wall, by what may be behind it."""
         if wall + step in t.BESIDE[wall] and self._cut_off(wall + step):
             return TUNING.chance_cut_off
-        far = _depth(self._level, wall, step) >= TUNING.room_behind
-        return TUNING.chance_door if far and abs(step) == 1 else TUNING.chance_elsewhere
+        depth = _depth(self._level, wall, step)
+        if depth < TUNING.room_behind:
+            return TUNING.chance_narrow if depth > 1 else TUNING.chance_passage
+        return TUNING.chance_east_west if abs(step) == 1 else TUNING.chance_north_south
 
     def _cut_off(self, place: int) -> bool:
         """Whether one could stand on a square, but no way leads there."""

@@ -232,7 +232,7 @@ def advance(player: Player) -> Skill:
 def to_wear(player: Player) -> Item | None:
     """A carried piece of armour that could be put on over what is worn."""
     for item in player.world.items:
-        spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0
+        spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0 or "unpaid" in item.use
         if item.worn or spoilt or player.refusals[Refusal(Act.WEAR, item.text)]:
             continue
         if could_wear(player, item.name):

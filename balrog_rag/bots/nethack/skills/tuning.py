@@ -27,7 +27,7 @@ def _chosen(value: Any, says: str) -> Any:
     return field(default=value, metadata={"says": says, "kind": CHOSEN, "basis": ""})
 
 
-_HIDDEN = "frequency at 54 first searches of levels 1 to 4 (seed 311900)"
+_HIDDEN = "frequency at 174 first searches of levels 1 to 4 (benchmarks/searches.py)"
 
 
 @dataclass(frozen=True)
@@ -248,12 +248,16 @@ class Tuning:
     search_missed: float = _source(
         6 / 7, "share of what is hidden that a turn of searching misses", "detect.c:1733: rnl(7)"
     )
-    chance_ahead: float = _measured(0.17, "chance of a way on ahead of the end of a corridor", _HIDDEN)
+    chance_ahead: float = _measured(0.15, "chance of a way on ahead of the end of a corridor", _HIDDEN)
     chance_aside: float = _measured(0.07, "the same on either side of it", _HIDDEN)
-    chance_door: float = _measured(
-        0.07, "chance of a hidden door in an east or west wall with room for a room behind", _HIDDEN
+    chance_passage: float = _measured(
+        0.001, "the same beside a corridor or a door, in a niche, or where the other side is known", _HIDDEN
     )
-    chance_elsewhere: float = _measured(0.002, "chance in any other wall or beside a corridor", _HIDDEN)
+    chance_east_west: float = _measured(
+        0.06, "chance of a door in an east or west wall with room for a room behind", _HIDDEN
+    )
+    chance_north_south: float = _measured(0.03, "the same in a north or south wall", _HIDDEN)
+    chance_narrow: float = _measured(0.0025, "the same in any wall with less, but some room behind", _HIDDEN)
     chance_cut_off: float = _chosen(0.3, "chance before a place that is seen, but not reached")
     room_behind: int = _measured(10, "unknown squares behind a wall that have room for a room", _HIDDEN)
     stairs_tries: int = _chosen(3, "refusals after which stairs are not taken")

@@ -264,10 +264,10 @@ class World:
         level = self.level
         if level.terrain[inside] not in t.INDOORS:
             return
-        if inside not in level.shop:
-            room = level.room(inside)
-            if len(room) > _LARGEST_SHOP:
-                return  # a shopkeeper outside of a shop
+        room = level.room(inside)
+        if len(room) > _LARGEST_SHOP:
+            return  # a shopkeeper outside of a shop
+        if not room <= level.shop:  # nor was all of it seen at first
             level.shop |= room
             level.forbid(level.shop)
         if self.body.place in level.shop and level.forbidden & level.shop:
