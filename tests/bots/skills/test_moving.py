@@ -1,3 +1,8 @@
+import pytest
+
+from balrog_rag.bots.nethack.delver import obstacles
+from balrog_rag.bots.nethack.delver.state import Bot, Plan
+from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, fighting, looking, magic, moving, stairs
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.routes import Ways
@@ -144,6 +149,21 @@ def test_a_floating_eye_in_the_way_is_shot_and_never_touched():
                 break
             game.run(fighting.shoot_away, eye, moving.never)
         assert eye not in player.hostiles()
+        assert ord("F") not in game.pressed
+
+
+@pytest.mark.parametrize(("on", "cast"), [(True, True), (False, False)])
+def test_a_wizard_sends_bolts_at_a_floating_eye_in_the_way(on: bool, cast: bool):
+    eye = "MONSTER:('e',\"floating eye\"),(8,2),asleep\n"
+    with made(PASSAGE + eye, character="wiz-hum-neu-mal") as game:
+        player = game.player
+        bot = Bot(player, Plan(on=Switches(magic=on)))
+        game.run(magic.spells)
+        assert game.run(explore_all) == exploring.EXPLORED
+        power = player.body.power
+        for _ in range(8):
+            game.run(lambda _: obstacles.make_way(bot))
+        assert (player.body.power < power) is cast
         assert ord("F") not in game.pressed
 
 

@@ -1,7 +1,7 @@
-"""What is in the way of exploring: hit it, shoot it, lure it out, or wait for it."""
+"""What is in the way of exploring: hit it, shoot it or cast at it, lure it out, or wait for it."""
 
 from balrog_rag.bots.nethack.delver.state import Bot, Did
-from balrog_rag.bots.nethack.skills import exploring, fighting, moving
+from balrog_rag.bots.nethack.skills import exploring, fighting, magic, moving
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.known_world import Monster
@@ -86,6 +86,9 @@ def _deal_with(bot: Bot, enemy: Monster) -> Skill:
         return (yield from set_off(bot, enemy))
     if fighting.touchable(player, enemy):
         return (yield from moving.go_to(player, t.NEAR[enemy.place], bot.alarm))
+    bolts = bot.on.magic and magic.can_cast(player, magic.FORCE_BOLT)
+    if bolts and fighting.in_range(player, player.here, enemy):
+        return (yield from magic.cast(player, magic.FORCE_BOLT, enemy.place))
     told = yield from fighting.shoot_away(player, enemy, bot.alarm)
     tries, comes = way(bot, enemy, Act.LURE), enemy.species is not None and enemy.species.speed > 0
     if comes and told in (fighting.NOTHING_TO_THROW, moving.NO_WAY) and player.refusals[tries] < TUNING.lures:
