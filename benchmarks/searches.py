@@ -16,10 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from statistics import mean
 
-import nle
 from bots import spec
 
 from balrog_rag.bots.nethack.delver import delver
@@ -28,6 +26,7 @@ from balrog_rag.bots.nethack.skills import exploring
 from balrog_rag.bots.nethack.skills.moving import Alarm, never, occupied
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.game import NetHackEngine
+from balrog_rag.envs.nethack.game_end import read_symbol
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.player import MAIN, Player, Skill
@@ -96,15 +95,14 @@ class Kinds(exploring.Hopes):
         self.kinds[place] = max(chance, self.kinds.get(place, 0.0))
 
 
-def true_map() -> list[int]:
-    """Read the `typ` of each square of this level from the engine of this process."""
-    library = ctypes.CDLL(str(Path(nle.__file__).parent / "libnethack.so"))
-    columns = ((Square * t.HEIGHT) * (t.WIDTH + 1)).in_dll(library, "level")
+def true_map(engine: NetHackEngine) -> list[int]:
+    """Read the `typ` of each square of this level from the engine's memory."""
+    columns = read_symbol(engine._game, "level", (Square * t.HEIGHT) * (t.WIDTH + 1))
     return [columns[x + 1][y].typ for y in range(t.HEIGHT) for x in range(t.WIDTH)]
 
 
 def cases_of(number: int, seed: int) -> list[Case]:
-    """Play one game, alone in its process: a second engine would be a copy of the library elsewhere."""
+    """Play one game up to its searches."""
     engine = NetHackEngine(spec(seed, number, "@"), None)
     engine.start()
     found: dict[Place, Case] = {}
@@ -115,7 +113,7 @@ def cases_of(number: int, seed: int) -> list[Case]:
         if place.branch == MAIN and place.level <= DEEPEST and place not in found:
             level = copy.deepcopy(player.level)
             level.forbid(occupied(player))
-            found[place] = Case(level, player.here, true_map())
+            found[place] = Case(level, player.here, true_map(engine))
         return (yield from search(player, alarm))
 
     exploring.search_for_exits = noted
@@ -124,6 +122,7 @@ def cases_of(number: int, seed: int) -> list[Case]:
     while not engine.press(key).ended and int(engine.arrays["blstats"][20]) < LONGEST:
         key = program.send(engine.arrays)
     engine.close()
+    exploring.search_for_exits = search
     return list(found.values())
 
 
@@ -140,8 +139,7 @@ def searched_on_paper(case: Case) -> Iterator[tuple[int, float]]:
             turn += 1
             missed *= TUNING.search_missed ** len(wanted.intersection(t.NEAR[here]))
             yield turn, 1 - missed
-        for near in t.NEAR[here]:
-            level.searched[near] += TUNING.search_at_once
+        level.note_search(here, TUNING.search_at_once)
 
 
 def turns_to_find(course: list[tuple[int, float]]) -> float:
@@ -160,7 +158,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=60)
     parser.add_argument("--seed", type=int, default=311900)
     given = parser.parse_args()
-    with get_context("spawn").Pool(2, maxtasksperchild=1) as pool:
+    with get_context("spawn").Pool(2) as pool:
         played = pool.imap(partial(cases_of, seed=given.seed), range(given.games))
         cases = [case for found in played for case in found]
     squares, ways_on = Counter[float](), Counter[float]()

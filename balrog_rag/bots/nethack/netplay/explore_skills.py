@@ -135,7 +135,11 @@ def search_somewhere(tracker: Tracker, places: Iterable[int]) -> Skill:
     best = Hopes(tracker.player.level, ways(tracker)).best(places)
     if best is None:
         raise ProgramFailed("there is nowhere to search")
-    yield from walk(tracker, [best])
+    try:
+        yield from walk(tracker, [best])
+    except ProgramFailed:
+        tracker.player.level.note_search(best, 1)  # so that what is never reached is given up
+        raise
     yield from search_here(tracker, _SEARCHES)
     return "searched"
 
@@ -147,8 +151,7 @@ def search_here(tracker: Tracker, turns: int) -> Skill:
     for key in (*map(ord, str(turns)), keys.SEARCH):
         yield from player.press(key)
     no_popup(player.screen)
-    for place in t.NEAR[player.here]:
-        player.level.searched[place] += max(1, player.body.turn - begun)
+    player.level.note_search(player.here, max(1, player.body.turn - begun))
     return "searched"
 
 

@@ -40,12 +40,14 @@ def look_under(player: Player, alarm: Alarm = never) -> Skill:
 
 def search_for_exits(player: Player, alarm: Alarm = never) -> Skill:
     """Go to where a hidden way on is likeliest, for the steps to get there, and search."""
-    ways = Ways(player.level, player.here, occupied(player))
-    place = Hopes(player.level, ways).best()
+    level = player.level
+    ways = Ways(level, player.here, occupied(player))
+    place = Hopes(level, ways).best()
     if place is None:
         return NO_WAY
     told = yield from follow(player, ways.to(place), alarm)
     if told == ALARMED or player.here != place:
+        level.note_search(place, 1)  # so that what is never reached is given up
         return told
     if alarm():  # the last step may have shown something, such as a vault's guard
         return ALARMED
@@ -56,8 +58,7 @@ def search(player: Player, turns: int) -> Skill:
     """Search for a number of turns, or until disturbed."""
     begun = player.body.turn
     yield from player.command(*map(ord, str(turns)), keys.SEARCH)
-    for place in t.NEAR[player.here]:
-        player.level.searched[place] += max(1, player.body.turn - begun)
+    player.level.note_search(player.here, max(1, player.body.turn - begun))
     return Told.SEARCHED
 
 

@@ -210,6 +210,11 @@ class Level:
         self.version += 1
         self._steps = [None] * t.SIZE
 
+    def note_search(self, place: int, turns: int) -> None:
+        """Remember that one searched from a square, or that it is as good as searched."""
+        for near in t.NEAR[place]:
+            self.searched[near] += turns
+
     def unknown_near(self, place: int) -> int:
         """The number of unseen squares around this one."""
         ground = self.terrain
