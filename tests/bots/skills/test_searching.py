@@ -2,9 +2,10 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.skills import exploring
+from balrog_rag.bots.nethack.skills import exploring, moving
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.routes import Ways
 from tests.bots.skills.made import ROOM, made
 from tests.bots.skills.test_moving import explore_all
@@ -33,6 +34,14 @@ DOOR:open,(5,2)
 DOOR:open,(10,3)
 BRANCH:(1,3,1,3),(0,0,0,0)
 """
+
+
+def drawn(*squares):
+    """A level of which these squares are known: `(column, row, ground)`."""
+    level = Level(Place(0, 1))
+    for column, row, ground in squares:
+        level.set_terrain(t.spot(column, row), ground)
+    return level
 
 
 def hopes_of(player):
@@ -65,6 +74,33 @@ def test_a_door_is_hidden_in_an_east_or_west_wall_rather_than_in_another():
         assert t.spot(column - 5, row - 2) not in hopes._chances  # no door is in a corner
 
 
+def test_east_and_west_walls_are_likelier_than_a_north_wall_and_that_than_one_at_the_edge():
+    wall, low = next(iter(t.WALLS)), 18
+    level = drawn(
+        (40, low, t.FLOOR), *((40 + x, low + y, wall) for x, y in ((0, 1), (0, -1), (1, 0), (-1, 0)))
+    )
+    hopes = exploring.Hopes(level, Ways(level, t.spot(40, low)))
+    chances = [hopes._chances[place] for place in t.BESIDE[t.spot(40, low)]]
+    north, east, south, west = chances
+    assert east == west > north > 10 * south > 0
+
+
+def test_of_equal_ends_the_nearer_is_searched():
+    level = drawn(*((column, 10, t.CORRIDOR) for column in range(20, 51)))
+    for column, best in ((30, 20), (45, 50)):
+        hopes = exploring.Hopes(level, Ways(level, t.spot(column, 10)))
+        assert hopes.best() == t.spot(best, 10)
+
+
+def test_nobody_searches_from_a_door_that_is_closed():
+    (closed, *_), door = t.CLOSED_DOORS, t.spot(41, 10)
+    level = drawn((40, 10, t.FLOOR), (41, 10, closed))
+    hopes = exploring.Hopes(level, Ways(level, t.spot(40, 10)))
+    assert hopes.best([door]) is None
+    level.set_terrain(door, t.DOORWAY)
+    assert exploring.Hopes(level, Ways(level, t.spot(40, 10))).best([door]) == door
+
+
 def test_no_door_is_next_to_a_door_and_hardly_a_way_leads_on_from_a_niche():
     with made(DOORS) as game:
         level = game.player.level
@@ -91,6 +127,20 @@ def test_searching_in_vain_lowers_the_chance():
         left = hopes_of(player).at(end) / before
         assert TUNING.search_missed**10 < left < 1.2 * TUNING.search_missed**10
         assert hopes_of(player).best() != end
+
+
+def test_a_place_that_is_not_reached_becomes_less_promising_with_every_attempt():
+    with made(STUB) as game:
+        player = game.player
+        game.run(explore_all)
+        end = max(corridors(player.level), key=lambda place: t.xy(place)[0])
+        game.run(moving.go_to, [end - 4])
+        goals = set()
+        for attempt in range(40):
+            goals.add(hopes_of(player).best())
+            assert game.run(exploring.search_for_exits, lambda: True) == moving.ALARMED, attempt
+        assert player.here == end - 4
+        assert len(goals) > 1
 
 
 @pytest.mark.parametrize("limit", [1, t.WIDTH - 1])
