@@ -14,7 +14,7 @@ import ctypes
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing import get_context
 from statistics import mean
 
@@ -61,12 +61,14 @@ class Case:
     truth: list[int]
     """NetHack's `typ` of each square."""
 
+    @cached_property
     def ways(self) -> Ways:
         return Ways(self.level, self.here)
 
+    @cached_property
     def worth_finding(self) -> set[int]:
         """The hidden squares within reach of a search that lead to places not yet seen."""
-        steps = self.ways().steps
+        steps = self.ways.steps
         beside = {near for place, far in enumerate(steps) if far >= 0 for near in t.NEAR[place]}
         return {place for place in beside if self.truth[place] in HIDDEN and self._new_rooms(place, steps)}
 
@@ -129,7 +131,6 @@ def cases_of(number: int, seed: int) -> list[Case]:
 def searched_on_paper(case: Case) -> Iterator[tuple[int, float]]:
     """Yield the turn and the chance that a way on was found by then."""
     level, here, missed, turn = copy.deepcopy(case.level), case.here, 1.0, 0
-    wanted = case.worth_finding()
     while turn < TURNS and missed > 0.001:
         ways = Ways(level, here)
         best = exploring.Hopes(level, ways).best()
@@ -137,7 +138,7 @@ def searched_on_paper(case: Case) -> Iterator[tuple[int, float]]:
         turn, here = turn + ways.steps[best], best
         for _ in range(TUNING.search_at_once):
             turn += 1
-            missed *= TUNING.search_missed ** len(wanted.intersection(t.NEAR[here]))
+            missed *= TUNING.search_missed ** len(case.worth_finding.intersection(t.NEAR[here]))
             yield turn, 1 - missed
         level.note_search(here, TUNING.search_at_once)
 
@@ -163,15 +164,14 @@ def main() -> None:
         cases = [case for found in played for case in found]
     squares, ways_on = Counter[float](), Counter[float]()
     for case in cases:
-        wanted = case.worth_finding()
-        for place, chance in Kinds(case.level, case.ways()).kinds.items():
+        for place, chance in Kinds(case.level, case.ways).kinds.items():
             squares[chance] += 1
-            ways_on[chance] += place in wanted
+            ways_on[chance] += place in case.worth_finding
     print(f"{given.games} games, {len(cases)} first searches")
     for chance, number in squares.most_common():
         hits = ways_on[chance]
         print(f"chance {chance:<6} {number:6} squares, {hits:3} ways on: {hits / number:.4f}")
-    courses = [list(searched_on_paper(case)) for case in cases if case.worth_finding()]
+    courses = [list(searched_on_paper(case)) for case in cases if case.worth_finding]
     if courses:
         tell(courses)
 

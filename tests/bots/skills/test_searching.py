@@ -122,8 +122,7 @@ def test_searching_in_vain_lowers_the_chance():
         squares = corridors(player.level)
         end = max(squares, key=lambda place: t.xy(place)[0])
         before = hopes_of(player).at(end)
-        for place in t.NEAR[end]:
-            player.level.searched[place] += 10
+        player.level.note_search(end, 10)
         left = hopes_of(player).at(end) / before
         assert TUNING.search_missed**10 < left < 1.2 * TUNING.search_missed**10
         assert hopes_of(player).best() != end

@@ -167,8 +167,7 @@ def at_door(key: int) -> Body:
     """Make a skill of a command on a door, to which the player goes first: diagonally no door opens."""
 
     def body(tracker: Tracker, x: int, y: int) -> Skill:
-        door = square(x, y)
-        sides = [near for near, diagonal in t.AROUND[door] if not diagonal]
+        sides = t.BESIDE[square(x, y)]
         if tracker.player.here not in sides:
             yield from walk(tracker, sides)
         return (yield from towards(key)(tracker, x, y))

@@ -26,9 +26,7 @@ Tried = Counter[tuple[Place, int]]
 def closed_beside(tracker: Tracker) -> Iterable[int]:
     """Closed doors next to the player that can be opened from there."""
     level, here = tracker.player.level, tracker.player.here
-    for near, diagonal in t.AROUND[here]:
-        if not diagonal and level.terrain[near] in t.CLOSED_DOORS:
-            yield near
+    return (near for near in t.BESIDE[here] if level.terrain[near] in t.CLOSED_DOORS)
 
 
 def open_door_beside(tracker: Tracker, door: int) -> Skill:
@@ -160,8 +158,7 @@ def open_door(tracker: Tracker, x: int, y: int) -> Skill:
     door, player = square(x, y), tracker.player
     if player.level.terrain[door] not in t.CLOSED_DOORS:
         raise ProgramFailed(f"there is no closed door at {position(door)}")
-    sides = [near for near, diagonal in t.AROUND[door] if not diagonal]
-    yield from walk(tracker, sides)
+    yield from walk(tracker, t.BESIDE[door])
     for _ in range(_TRIES):
         if (yield from open_door_beside(tracker, door)) == "opened":
             return f"the door at {position(door)} is open"

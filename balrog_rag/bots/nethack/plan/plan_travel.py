@@ -145,7 +145,7 @@ def _walk(player: Player, goals: Collection[int], word: str) -> Skill:
     if word == "shop":
         level.allow(level.shop)
     if word == "door":
-        goals = {near for door in goals for near, diagonal in t.AROUND[door] if not diagonal}
+        goals = {near for door in goals for near in t.BESIDE[door]}
     if player.here in goals:
         return f"you are there already, at {position(player.here)}"
     told = yield from moving.go_to(player, goals)

@@ -25,8 +25,8 @@ FELL, TOO_HARD, NO_TOOL = Told.FELL, Told.TOO_HARD, Told.NO_TOOL
 MISSPELT, FLOODED = Told.MISSPELT, Told.FLOODED
 _DIGGING = ("digging downward", "You hit", "You miss", "You destroy", "You kill")
 """Words for actions that take a move: digging, or hitting a monster that has swallowed us with the tool."""
-_GROUND = frozenset((t.FLOOR, t.DARK_FLOOR, t.CORRIDOR, t.LIT_CORRIDOR))
-_NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.STRAIGHT, t.DOORWAY, *t.WET))
+_GROUND = t.CORRIDORS | {t.FLOOR, t.DARK_FLOOR}
+_NO_HOLE = frozenset((*t.STAIRS, t.ALTAR, t.THRONE, t.FOUNTAIN, t.SINK, *t.DOORS, *t.WET))
 
 
 def always() -> bool:

@@ -98,12 +98,10 @@ class Hopes:
         self._chances[place] = max(found, self._chances.get(place, 0.0))
 
     def _is_passage(self, place: int) -> bool:
-        ground = self._level.terrain[place]
-        return ground in (t.CORRIDOR, t.LIT_CORRIDOR) or self._is_door(place)
+        return self._level.terrain[place] in t.CORRIDORS or self._is_door(place)
 
     def _is_door(self, place: int) -> bool:
-        ground = self._level.terrain[place]
-        return ground == t.DOORWAY or ground in t.STRAIGHT
+        return self._level.terrain[place] in t.DOORS
 
     def _weigh_passage(self, place: int) -> None:
         """Weigh the unknown squares beside a corridor or door; corridors are dug in straight steps."""

@@ -63,20 +63,8 @@ RATIONS = (
 _RATION = re.compile(rf"(?:^| )(?:{'|'.join(map(re.escape, RATIONS))})")
 _NO_FOOD = (
     *("corpse", "potion", "spellbook", "orange dragon", "gem"),
-    *(
-        "trice",
-        "green slime",
-        "Medusa",
-        "bat",
-        "human",
-        "elf",
-        "dwarf",
-        "gnom",
-        "dog",
-        "cat",
-        "kitten",
-        "were",
-    ),
+    *("trice", "green slime", "Medusa", "bat", "were"),
+    *("human", "elf", "dwarf", "gnom", "dog", "cat", "kitten"),
 )
 """Words in the names of other things, and of tins that harm or may be of our own kind."""
 INTERRUPTED = "You stop eating"

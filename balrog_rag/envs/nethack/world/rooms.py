@@ -8,9 +8,7 @@ from balrog_rag.envs.nethack.world.level import Level
 
 NOTHING, ROOM, CORRIDOR = range(3)
 WORDS = ("nothing", "room", "corridor")
-_CORRIDORS = frozenset((t.CORRIDOR, t.LIT_CORRIDOR))
 _GROUND = t.INDOORS | t.TRAPS | frozenset((t.WATER, t.LAVA, t.AIR, t.CLOUD, t.VIBRATING_SQUARE))
-_DOORS = t.OPEN_DOORS | t.CLOSED_DOORS | {t.DOORWAY}
 
 
 class Merger(NamedTuple):
@@ -60,9 +58,9 @@ class Rooms:
     def around(self, place: int) -> list[int]:
         """The numbers of all places of a square: a door belongs to those on both sides."""
         own = self.number(place)
-        if own >= 0 or self._ground[place] not in _DOORS:
+        if own >= 0 or self._ground[place] not in t.DOORS:
             return [own] if own >= 0 else []
-        return sorted({self.number(near) for near in _straight(place)} - {-1})
+        return sorted({self.number(near) for near in t.BESIDE[place]} - {-1})
 
     def see(self, level: Level) -> tuple[list[int], list[Merger]]:
         """Process the ground of a level; return new numbers, and those that were merged."""
@@ -83,7 +81,7 @@ class Rooms:
 
     def _kind(self, place: int) -> int:
         code = self._ground[place]
-        if code in _CORRIDORS:
+        if code in t.CORRIDORS:
             return CORRIDOR
         if code not in _GROUND:
             return NOTHING
@@ -92,7 +90,7 @@ class Rooms:
         around = [self._ground[near] for near in t.NEAR[place]]
         if any(code in _GROUND for code in around):
             return ROOM
-        if any(code in _CORRIDORS for code in around):
+        if any(code in t.CORRIDORS for code in around):
             return CORRIDOR
         return NOTHING if self._is_alone(place) else ROOM
 
@@ -158,9 +156,5 @@ class Rooms:
         return list(range(known, len(self.kinds)))
 
 
-def _straight(place: int) -> Iterable[int]:
-    return (near for near, diagonal in t.AROUND[place] if not diagonal)
-
-
 def _joined(place: int, kind: int) -> Iterable[int]:
-    return t.NEAR[place] if kind == CORRIDOR else _straight(place)
+    return t.NEAR[place] if kind == CORRIDOR else t.BESIDE[place]

@@ -22,6 +22,8 @@ WET = frozenset((POOL, LAVA, WATER))
 TRAPS = frozenset(range(42, VIBRATING_SQUARE))
 HARMLESS = frozenset((45, 60))
 """Traps that only make a noise, or are a statue."""
+DOORS = OPEN_DOORS | CLOSED_DOORS | {DOORWAY}
+CORRIDORS = frozenset((CORRIDOR, LIT_CORRIDOR))
 INDOORS = frozenset((FLOOR, DARK_FLOOR, *STAIRS, ALTAR, GRAVE, THRONE, SINK, FOUNTAIN, ICE, POOL))
 """Ground that makes up the inside of a room."""
 STRAIGHT = OPEN_DOORS | CLOSED_DOORS
