@@ -6,6 +6,7 @@ from balrog_rag.bots.nethack.delver import battle, errands
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import magic
+from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player
 from tests.bots.skills.made import ROOM, MadeGame, made
@@ -75,3 +76,20 @@ def test_what_may_be_a_wand_of_death_is_not_zapped_where_its_ray_comes_back() ->
         bot.player.wands["oak wand"] = "sleep or death"
         assert battle._safe_to_zap(bot, sure, kobold)
         assert not battle._safe_to_zap(bot, doubtful, kobold)
+
+
+@pytest.mark.parametrize(("told", "sleeps"), [("It hits the kobold.", True), ("misses the kobold", False)])
+def test_who_sleeps_is_left_out_of_account_until_it_moves_or_strikes(told: str, sleeps: bool) -> None:
+    beasts = "MONSTER:('k',\"kobold\"),(5,2),hostile,asleep\nMONSTER:('k',\"kobold\"),(5,3),hostile,asleep\n"
+    with made(ROOM + beasts + "BRANCH:(2,2,2,2),(0,0,0,0)\n") as game:
+        player = game.player
+        level, turn = {t.xy(each.place)[1]: each for each in player.world.monsters}, player.body.turn
+        aside, hit = level[max(level)], level[min(level)]
+        player.heard = [told]
+        battle._put_to_sleep(Bot(player), hit, 6)
+        assert (hit.helpless > turn + 40) is sleeps
+        assert not aside.helpless
+        hit.helpless = turn + 40
+        hit.place = t.NEAR[player.here][0]
+        player.world._read("The kobold hits!")
+        assert not hit.helpless

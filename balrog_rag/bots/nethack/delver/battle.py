@@ -208,10 +208,18 @@ def _stop(bot: Bot, enemy: Monster) -> Did:
     else:
         yield from magic.cast(player, magic.SLEEP, enemy.place)
     if wand is None or "sleep" in magic.kind_of_wand(player, wand):
-        for other in player.hostiles(TUNING.suspect_near):
-            if t.heading(player.here, other.place) == t.heading(player.here, enemy.place):
-                other.helpless = player.body.turn + TUNING.sleep_turns
+        _put_to_sleep(bot, enemy, player.body.level // 2 + 1 if wand is None else TUNING.sleep_wand)
     return True
+
+
+def _put_to_sleep(bot: Bot, enemy: Monster, dice: int) -> None:
+    """Leave those out of account for a while whom a ray of sleep towards an enemy reached."""
+    player = bot.player
+    reached = t.ray(player.here, enemy.place, TUNING.suspect_near)
+    for other in player.hostiles():
+        missed = other.species and player.said(f"misses the {other.species.name}")
+        if other.place in reached and not missed:
+            other.helpless = player.body.turn + dice * TUNING.sleep_die
 
 
 def _safe_to_zap(bot: Bot, wand: Item, enemy: Monster) -> bool:

@@ -49,7 +49,7 @@ class Monster:
     seen: int = 0
     """The turn in which it was last seen."""
     helpless: int = 0
-    """The turn until which it certainly sleeps."""
+    """The turn until which it probably sleeps; none if it was seen to move or to attack."""
     number: int = 0
     """A number for each monster met; unlike an object's address it is never reused."""
 
@@ -184,7 +184,7 @@ class World:
                 level.set_terrain(here, stairs)
         for monster in self.monsters:
             if self._is_near(monster) and _attacked(message, monster):
-                monster.attacked = True
+                monster.attacked, monster.helpless = True, 0
                 if monster.peaceful:
                     monster.peaceful = None  # mistaken for another monster, or it has changed
         if _DIGGING in message:
@@ -291,6 +291,8 @@ class World:
             return Monster(place, species, tame, peaceful, seen=turn, number=self._met)
         known = best[1]
         old.remove(known)
+        if place != known.place:
+            known.helpless = 0
         known.place, known.seen = place, turn
         return known
 
