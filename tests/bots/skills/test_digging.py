@@ -1,5 +1,11 @@
+import pytest
+
+from balrog_rag.bots.nethack.delver import retreat
+from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import digging, gear, moving, surviving, tunnelling
+from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.player import Pit, Player
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from tests.bots.skills.made import ROOM as BARE_ROOM
 from tests.bots.skills.made import made
@@ -97,3 +103,36 @@ BRANCH:(4,2,4,2),(0,0,0,0)
                 row, column = game.arrays["tty_cursor"]
                 assert player.here == t.spot(int(column), int(row) - 1)
     assert floods
+
+
+BESET = ROOM + "MONSTER:('k',\"kobold\"),(2,1),hostile,asleep\n"
+
+
+@pytest.mark.parametrize(("condition", "writes"), [(0, True), (w.HALLUCINATING, False), (w.CONFUSED, False)])
+def test_who_is_confused_writes_nothing_as_it_would_not_come_out_whole(condition: int, writes: bool) -> None:
+    with made(BESET) as game:
+        player = game.player
+        bot, pit = Bot(player), Pit(player.level, player.here, True, hp=player.body.hp)
+        player.body.condition = condition
+        game.run(digging.guard, pit)
+        assert (pit.writings > 0) is writes
+        game.run(moving.go_to, [player.here + 1])  # off the stairs
+        player.body.condition, player.body.hp = condition, 1
+        assert game.run(lambda _: retreat.hold(bot, bot.enemies())) is writes
+
+
+def test_the_blind_trust_what_they_wrote_until_a_blow_shows_that_it_is_not_whole() -> None:
+    with made(BESET + "OBJECT:('(',\"blindfold\"),(2,2)\n") as game:
+        player = game.player
+        game.run(gear.pick_up, lambda text: "blindfold" in text)
+        blindfold = player.world.item("blindfold")
+        game.run(Player.ask, ord("P"), ("want to put on", blindfold.letter))
+        assert player.body.condition & w.BLIND
+        pit = Pit(player.level, player.here, True, hp=player.body.hp + 1)
+        assert game.run(digging.guard, pit) == "wrote"
+        assert pit.guarded
+        assert game.run(digging.guard, pit) == "no need"
+        assert pit.guarded
+        pit.hp += 1
+        assert game.run(digging.guard, pit) == "wrote"
+        assert pit.writings == 2

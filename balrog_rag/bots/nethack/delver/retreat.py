@@ -154,7 +154,11 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
         return False
     if not near or not all(_deterred(bot, enemy) for enemy in near):
         return False
-    unable = player.body.condition & w.BLIND or player.level.terrain[player.here] in t.STAIRS
+    unable = (
+        player.body.condition & w.BLIND
+        or not surviving.steady(player)
+        or player.level.terrain[player.here] in t.STAIRS
+    )
     enough = TUNING.hold_until if in_haven(bot) else TUNING.hold_below
     name = Refusal(Act.HOLD, (player.world.place, player.here, player.body.turn // 30))
     if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > TUNING.hold_tries:

@@ -10,7 +10,7 @@ from typing import Any
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.looking import look_here
 from balrog_rag.bots.nethack.skills.moving import ALARMED, NO_WAY, Alarm, follow, occupied
-from balrog_rag.bots.nethack.skills.surviving import engrave, guarded
+from balrog_rag.bots.nethack.skills.surviving import engrave, guarded, steady
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
@@ -132,12 +132,11 @@ def guard(player: Player, pit: Pit) -> Skill:
     """Make sure that Elbereth is engraved in the pit."""
     if not _worth_writing(player, pit):
         return Told.NO_NEED
-    hurt = player.body.hp < pit.hp
-    if hurt or player.hostiles(within=1):  # a monster that is scared may erase it, too
+    hurt, blind = player.body.hp < pit.hp, bool(player.body.condition & w.BLIND)
+    if hurt or (not blind and player.hostiles(within=1)):
         pit.guarded = False
     pit.hp = player.body.hp
-    blind = bool(player.body.condition & w.BLIND)
-    unable = player.cursed_hands or (blind and not hurt)
+    unable = player.cursed_hands or (blind and not hurt) or not steady(player)
     if pit.guarded or pit.writings >= TUNING.pit_writings or unable:
         return Told.NO_NEED
     if pit.writings and not blind and (yield from guarded(player)) == Told.GUARDED:
@@ -167,6 +166,7 @@ def _write(player: Player, pit: Pit) -> Skill:
         pit.writings = TUNING.pit_writings
         return told
     if player.body.condition & w.BLIND:
+        pit.guarded = True  # until a blow shows that it is not
         return told
     pit.guarded = (yield from guarded(player)) == Told.GUARDED
     return Told.WROTE if pit.guarded else MISSPELT

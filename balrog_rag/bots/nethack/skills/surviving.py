@@ -141,6 +141,14 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
     return Told.WROTE if done else Told.COULD_NOT_WRITE
 
 
+def steady(player: Player) -> bool:
+    """Whether Elbereth may come out whole.
+
+    NetHack 3.6.7, engrave.c:1055: hallucination spoils every second letter, confusion every seventh.
+    """
+    return not player.body.condition & (w.HALLUCINATING | w.CONFUSED)
+
+
 def guarded(player: Player) -> Skill:
     """Check whether Elbereth is underfoot: returns `guarded` or `bare`."""
     yield from look_here(player)
