@@ -1,8 +1,10 @@
 import pytest
 
-from balrog_rag.bots.nethack.delver import retreat
-from balrog_rag.bots.nethack.delver.state import Bot
+from balrog_rag.bots.nethack.delver import journey, retreat
+from balrog_rag.bots.nethack.delver.state import Bot, Plan
+from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import digging, gear, moving, surviving, tunnelling
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import Pit, Player
@@ -136,3 +138,20 @@ def test_the_blind_trust_what_they_wrote_until_a_blow_shows_that_it_is_not_whole
         pit.hp += 1
         assert game.run(digging.guard, pit) == "wrote"
         assert pit.writings == 2
+
+
+def test_with_bound_hands_one_waits_for_a_prayer_but_neither_deep_nor_for_ever() -> None:
+    with made(ROOM) as game:
+        player = game.player
+        bot, off = Bot(player), Bot(player, Plan(on=Switches(prayer_curses=False)))
+        assert not journey._bound(bot)
+        player.cursed_hands = True
+        assert not journey._bound(off)
+        player.body.depth = TUNING.bound_depth + 1
+        assert not journey._bound(bot)
+        player.body.depth = TUNING.bound_depth
+        assert journey._bound(bot)
+        bot.bound = TUNING.bound
+        assert not journey._bound(bot)
+        bot.bound, player.unlucky = 0, True
+        assert not journey._bound(bot)

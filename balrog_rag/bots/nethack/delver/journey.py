@@ -57,7 +57,7 @@ def _dig(bot: Bot) -> Skill:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
-    if _too_early(bot) and not bot.enemies() and not bot.walled_in():
+    if (_too_early(bot) or _bound(bot)) and not bot.enemies() and not bot.walled_in():
         return (yield from exploring.search(player, TUNING.wait))
     if (yield from _climb_once(bot)):
         return "climbed"
@@ -80,6 +80,15 @@ def _too_early(bot: Bot) -> bool:
         return False
     bot.resting = body.hunger < w.WEAK
     return bot.resting
+
+
+def _bound(bot: Bot) -> bool:
+    """Whether to wait until a prayer may free our hands: while they are bound, no Elbereth is written."""
+    player = bot.player
+    if not player.cursed_hands or player.unlucky or not (bot.on.prayer and bot.on.prayer_curses):
+        return False
+    bot.bound += TUNING.wait
+    return bot.bound <= TUNING.bound and player.body.depth <= TUNING.bound_depth
 
 
 def _climb_once(bot: Bot) -> Did:

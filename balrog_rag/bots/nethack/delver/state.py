@@ -116,6 +116,8 @@ class Bot:
     """Turns spent waiting for enemies in sight to come."""
     quiet: int = 0
     """Turns spent on stairs in the Mines without an enemy in sight."""
+    bound: int = 0
+    """Turns spent waiting for a prayer to free our hands."""
     mined: bool = False
     """Whether the Mines were seen to their end, or as far as any way leads."""
     fled: dict[Place, int] = field(default_factory=dict)

@@ -141,6 +141,8 @@ class Tuning:
         6, "squares within which a monster believed peaceful is doubted when something hurts"
     )
     ambush: int = _chosen(25, "turns to wait on the stairs of the Mines for enemies in sight to come")
+    bound: int = _chosen(1500, "turns to wait for a prayer that may free hands which a cursed tool binds")
+    bound_depth: int = _chosen(12, "the deepest level on which to wait for that")
     sleep_wand: int = _source(6, "dice of 25 turns that a wand's ray of sleep rolls", "zap.c:3065 and 3658")
     sleep_die: int = _chosen(
         8, "turns for each of them, for which who was put to sleep is left out of account; 13 on average"
