@@ -11,6 +11,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from tests.bots.skills.made import ROOM, made
@@ -85,6 +86,60 @@ def test_armour_that_was_taken_off_is_put_on_again() -> None:
             game.run(gear.wear, helmet)
             assert not gear.to_wear(player)
             game.run(Player.ask, keys.TAKE_OFF, ("want to take off", helmet.letter))
+
+
+def _worn(player: Player) -> set[str]:
+    return {item.name for item in player.world.items if item.worn}
+
+
+def test_under_a_cloak_better_body_armour_is_put_on_and_the_cloak_again() -> None:
+    """A Ranger wears a cloak and no body armour."""
+    mail = ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\nOBJECT:('[',\"dwarvish mithril-coat\"),(1,1)\n"
+    with made(mail, "ran-hum-neu-mal") as game:
+        player, bot = game.player, Bot(game.player)
+        cloaks = _worn(player)
+        game.run(take, "mithril")
+        while game.run(lambda _: errands.upkeep(bot)):
+            pass
+        assert _worn(player) == {*cloaks, "dwarvish mithril-coat"}
+
+
+@pytest.mark.parametrize(
+    ("character", "found", "changes"),
+    [
+        ("rog-hum-cha-mal", "dwarvish mithril-coat", True),
+        ("rog-hum-cha-mal", "ring mail", False),
+        ("rog-hum-cha-mal", "studded leather armor", False),
+        ("wiz-hum-neu-mal", "dwarvish mithril-coat", False),
+        ("sam-hum-law-fem", "elven mithril-coat", False),
+        ("ran-hum-neu-mal", "chain mail", False),
+        ("mon-hum-neu-mal", "leather armor", False),
+        ("val-hum-neu-fem", "ring mail", True),
+    ],
+)
+def test_body_armour_is_exchanged_for_what_protects_clearly_better(
+    character: str, found: str, changes: bool
+) -> None:
+    with made(ROOM, character) as game:
+        game.run(looking.look_at_oneself)
+        assert gear.could_wear(game.player, found) is changes
+
+
+def test_a_cloak_that_could_not_be_taken_off_stays_on() -> None:
+    with made(ROOM, "ran-hum-neu-mal") as game:
+        player = game.player
+        game.run(looking.look_at_oneself)
+        (cloak,) = (item for item in player.world.items if item.slot == "cloak")
+        assert gear.could_wear(player, "elven mithril-coat")
+        player.refusals[Refusal(Act.TAKE_OFF, cloak.text)] = 2
+        assert not gear.could_wear(player, "elven mithril-coat")
+
+
+@pytest.mark.parametrize(("role", "doubtful"), [("Priest", False), ("Samurai", True)])
+def test_priests_know_what_is_cursed(role: str, doubtful: bool) -> None:
+    with made(ROOM) as game:
+        game.player.role = role
+        assert gear._doubtful(game.player, Item("z", "a mace", 1, "", None, "mace", "")) is doubtful
 
 
 def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:

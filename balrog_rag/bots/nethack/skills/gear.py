@@ -62,11 +62,16 @@ GOOD_ARMOR = (
         "leather cloak",
         "hooded cloak",
         "elven cloak",
+        "cloak of",
     ),
     *("dwarvish cloak", "orcish cloak", "faded pall", "coarse mantelet", "opera cloak", "ornamental cope"),
     *("piece of cloth", "tattered cape", "crested helmet", "leather jacket", "robe", "slippery cloak"),
 )
 """Harmless armour, by words in its names; most other kinds may be cursed or harmful."""
+
+
+_AS_GOOD = ("mithril", "plate", "splint", "banded", "chain")
+"""Words for body armour that mithril is not much better than."""
 
 
 def digs(text: str) -> bool:
@@ -230,8 +235,8 @@ def advance(player: Player) -> Skill:
 
 
 def to_wear(player: Player) -> Item | None:
-    """A carried piece of armour that could be put on over what is worn."""
-    for item in player.world.items:
+    """A carried piece of armour that could be put on; what is worn beneath a cloak comes first."""
+    for item in sorted(player.world.items, key=lambda item: item.slot == "cloak"):
         spoilt = item.curse == "cursed" or (item.enchantment or 0) < 0 or "unpaid" in item.use
         if item.worn or spoilt or player.refusals[Refusal(Act.WEAR, item.text)]:
             continue
@@ -241,14 +246,16 @@ def to_wear(player: Player) -> Item | None:
 
 
 def could_wear(player: Player, name: str) -> bool:
-    """Whether armour of this name is harmless, and could be put on over what is worn."""
+    """Whether armour of this name is harmless, and could be put on, or exchanged for what protects less."""
     slot = "" if player.changed else slot_of(name)
-    worn = {item.slot for item in player.world.items if item.worn}
-    if not slot or slot in worn or not any(good in name for good in GOOD_ARMOR):
-        return False
-    if slot in ("body", "shirt") and ("cloak" in worn or (slot == "shirt" and "body" in worn)):
+    if not slot or not any(good in name for good in GOOD_ARMOR):
         return False
     if player.role == "Monk" and slot in ("body", "shield"):
+        return False
+    if slot == "body":
+        return _worth_changing(player, name)
+    worn = {item.slot for item in player.world.items if item.worn}
+    if slot in worn or (slot == "shirt" and worn & {"body", "cloak"}):
         return False
     return slot != "shield" or not _both_hands(player)
 
@@ -262,9 +269,31 @@ def _both_hands(player: Player) -> bool:
 TWO_HANDED = ("two-handed", "battle-axe", "double-headed", "mattock", "broad pick", "quarterstaff", "tsurugi")
 
 
+def _worth_changing(player: Player, name: str) -> bool:
+    """Whether to put on body armour; mithril also beneath a cloak, and instead of something worse.
+
+    It is light, and put on within a turn. Metal makes a Wizard's spells fail.
+    """
+    over = _over_body(player)
+    if not over:
+        return True
+    stuck = any(i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] > 1 for i in over)
+    better = "mithril" in name and not any(kind in item.name for kind in _AS_GOOD for item in over)
+    return better and not stuck and player.role != "Wizard"
+
+
+def _over_body(player: Player) -> list[Item]:
+    """The cloak and the body armour that are worn, in the order of taking them off."""
+    worn = {item.slot: item for item in player.world.items if item.worn}
+    return [worn[slot] for slot in ("cloak", "body") if slot in worn]
+
+
 def wear(player: Player, item: Item) -> Skill:
-    """Put on a piece of armour."""
+    """Put on a piece of armour, for which a cloak and worse armour beneath it are taken off."""
     player.refusals[Refusal(Act.WEAR, item.text)] += 1
+    for piece in _over_body(player) if item.slot == "body" else []:
+        player.refusals[Refusal(Act.TAKE_OFF, piece.text)] += 1
+        yield from player.ask(keys.TAKE_OFF, ("want to take off", piece.letter))
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
     if any(each.worn and each.letter == item.letter for each in player.world.items):
         player.refusals[Refusal(Act.WEAR, item.text)] = 0  # it may have to be taken off, and put on again
@@ -311,7 +340,8 @@ def _wieldable(player: Player, item: Item) -> bool:
 def _doubtful(player: Player, item: Item) -> bool:
     """Whether a weapon may be cursed: nobody has told, and we never had it in hand."""
     known = item.wielded or item.curse or item.enchantment is not None
-    return not (known or player.refusals[Refusal(Act.WIELD, item.text)])
+    seen = player.role == "Priest"  # who sees curses, and is not told that something is uncursed
+    return not (known or seen or player.refusals[Refusal(Act.WIELD, item.text)])
 
 
 def unarmed(player: Player) -> bool:

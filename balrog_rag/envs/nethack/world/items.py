@@ -14,6 +14,7 @@ _SLOTS = (
     ("gloves", ("gloves", "gauntlets")),
     ("boots", ("boots", "shoes")),
     ("cloak", ("cloak", "robe", "smock", "cape", "apron", "wrapping", "cover", "coverlet")),
+    ("cloak", ("pall", "mantelet", "cope", "cloth")),
     ("shirt", ("shirt", "T-shirt")),
     ("body", ("mail", "armor", "jacket", "mithril-coat", "scales", "mithril", "coat", "tunic")),
 )

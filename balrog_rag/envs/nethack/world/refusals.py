@@ -29,6 +29,7 @@ class Act(Enum):
     SQUEEZE = auto()
     STAIRS = auto()
     STEP = auto()
+    TAKE_OFF = auto()
     TAKE_OFF_SHIELD = auto()
     TRY = auto()
     TUNNEL = auto()
