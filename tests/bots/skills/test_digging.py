@@ -5,6 +5,7 @@ from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import digging, gear, moving, surviving, tunnelling
 from balrog_rag.bots.nethack.skills.tuning import TUNING
+from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.player import Pit, Player
@@ -125,7 +126,7 @@ def test_who_is_confused_writes_nothing_as_it_would_not_come_out_whole(condition
 
 def test_the_blind_trust_what_they_wrote_until_a_blow_shows_that_it_is_not_whole() -> None:
     with made(BESET + "OBJECT:('(',\"blindfold\"),(2,2)\n") as game:
-        player = game.player
+        player, beside = game.player, list(game.player.world.monsters)
         game.run(gear.pick_up, lambda text: "blindfold" in text)
         blindfold = player.world.item("blindfold")
         game.run(Player.ask, ord("P"), ("want to put on", blindfold.letter))
@@ -133,6 +134,7 @@ def test_the_blind_trust_what_they_wrote_until_a_blow_shows_that_it_is_not_whole
         pit = Pit(player.level, player.here, True, hp=player.body.hp + 1)
         assert game.run(digging.guard, pit) == "wrote"
         assert pit.guarded
+        player.world.monsters = beside
         assert game.run(digging.guard, pit) == "no need"
         assert pit.guarded
         pit.hp += 1
@@ -155,3 +157,15 @@ def test_with_bound_hands_one_waits_for_a_prayer_but_neither_deep_nor_for_ever()
         assert not journey._bound(bot)
         bot.bound, player.unlucky = 0, True
         assert not journey._bound(bot)
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_who_waits_for_a_prayer_does_not_dig(bound: bool) -> None:
+    with made(ROOM) as game:
+        player = game.player
+        game.run(take_it)
+        bot, turn, game.pressed = Bot(player, Plan(dive_turn=0)), player.body.turn, []
+        player.cursed_hands = bound
+        game.run(lambda _: journey._dig(bot))
+        assert player.body.turn > turn
+        assert (keys.APPLY in game.pressed) is not bound

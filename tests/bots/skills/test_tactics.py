@@ -92,16 +92,29 @@ def _worn(player: Player) -> set[str]:
     return {item.name for item in player.world.items if item.worn}
 
 
-def test_under_a_cloak_better_body_armour_is_put_on_and_the_cloak_again() -> None:
-    """A Ranger wears a cloak and no body armour."""
+@pytest.mark.parametrize(
+    ("character", "gone"), [("ran-hum-neu-mal", ""), ("arc-hum-neu-mal", "leather jacket")]
+)
+def test_mithril_is_put_on_beneath_a_cloak_and_instead_of_a_jacket(character: str, gone: str) -> None:
+    """A Ranger wears a cloak and no body armour, an Archeologist a jacket and a hat."""
     mail = ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\nOBJECT:('[',\"dwarvish mithril-coat\"),(1,1)\n"
-    with made(mail, "ran-hum-neu-mal") as game:
+    with made(mail, character) as game:
         player, bot = game.player, Bot(game.player)
-        cloaks = _worn(player)
+        before = _worn(player)
         game.run(take, "mithril")
         while game.run(lambda _: errands.upkeep(bot)):
             pass
-        assert _worn(player) == {*cloaks, "dwarvish mithril-coat"}
+        assert _worn(player) == {*before, "dwarvish mithril-coat"} - {gone}
+
+
+def test_what_goes_beneath_a_cloak_is_put_on_first() -> None:
+    things = "OBJECT:('[',\"dwarvish cloak\"),(1,1)\nOBJECT:('[',\"elven mithril-coat\"),(1,1)\n"
+    with made(ROOM + "BRANCH:(1,1,1,1),(0,0,0,0)\n" + things, "val-hum-neu-fem") as game:
+        for name in ("dwarvish cloak", "mithril"):
+            assert game.run(gear.pick_up, lambda text, name=name: name in text) == Told.TOOK
+        first = gear.to_wear(game.player)
+        assert first is not None
+        assert "mithril" in first.name
 
 
 @pytest.mark.parametrize(
@@ -115,6 +128,7 @@ def test_under_a_cloak_better_body_armour_is_put_on_and_the_cloak_again() -> Non
         ("ran-hum-neu-mal", "chain mail", False),
         ("mon-hum-neu-mal", "leather armor", False),
         ("val-hum-neu-fem", "ring mail", True),
+        ("val-hum-neu-fem", "faded pall", True),
     ],
 )
 def test_body_armour_is_exchanged_for_what_protects_clearly_better(

@@ -5,7 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import magic
+from balrog_rag.bots.nethack.skills import exploring, magic
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player
@@ -93,3 +93,16 @@ def test_who_sleeps_is_left_out_of_account_until_it_moves_or_strikes(told: str, 
         hit.place = t.NEAR[player.here][0]
         player.world._read("The kobold hits!")
         assert not hit.helpless
+
+
+def test_who_is_seen_to_move_does_not_sleep() -> None:
+    """A jackal runs up; a mold never moves."""
+    with made(ROOM + "MONSTER:('d',\"jackal\"),(9,1),hostile\nMONSTER:('F',\"yellow mold\"),(9,3)\n") as game:
+        player = game.player
+        for each in player.world.monsters:
+            each.helpless = player.body.turn + 40
+        game.run(exploring.search, 2)
+        assert {each.species.name: bool(each.helpless) for each in player.world.monsters if each.species} == {
+            "jackal": False,
+            "yellow mold": True,
+        }
