@@ -158,15 +158,24 @@ def test_who_is_shot_at_out_of_the_dark_makes_for_the_stairs():
         assert t.distance(player.here, up) == far - 1
 
 
-def test_one_keeps_away_from_where_one_was_repelled_but_not_for_ever():
+@pytest.mark.parametrize(
+    ("hp", "hunger", "since", "recovers"),
+    [
+        (0.89, 1, 1, True),
+        (0.9, 1, 1, False),
+        (0.5, w.WEAK, 1, False),
+        (0.5, 1, TUNING.shun, False),
+    ],
+)
+def test_beside_where_one_fled_wounds_heal_first(hp: float, hunger: int, since: int, recovers: bool) -> None:
     with made(ROOM) as game:
-        bot, place = Bot(game.player), Place(0, 2)
-        bot.flights[place] = 2
-        few = bot._away(place)
-        bot.flights[place] = 3
-        many = bot._away(place)
-        bot.flights[place] = 50
-        assert few < many == bot._away(place)
+        bot, body, place = Bot(game.player), game.player.body, Place(0, 2)
+        body.max_hp, body.hp, body.hunger = 1000, int(1000 * hp), hunger
+        assert not bot.recovering()
+        game.player.level.links[game.player.here] = place
+        assert not bot.recovering()
+        bot.fled[place] = body.turn - since
+        assert bot.recovering() is recovers
 
 
 def test_where_the_mines_lead_no_further_one_goes_back():

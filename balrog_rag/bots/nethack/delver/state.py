@@ -50,8 +50,6 @@ class Plan:
     """Turn from which on the way down is dared: before, no prayer would be heard."""
     seek: int = 40
     """How often one searches a level from which stairs may lead to the Mines for what is hidden."""
-    repelled: int = 60
-    """Turns that one keeps away from where one fled, the more often, the longer."""
     patience: int = 12_000
     """Turns after which growing is over."""
     leave_below: float = 0.6
@@ -193,13 +191,8 @@ class Bot:
         body = self.player.body
         if self.digger() and self.player.world.place.branch == MAIN:
             return False
-        fled = [place for place in self.player.level.links.values() if self.fled_from(place)]
-        wait = any(body.turn - self.fled[place] < self._away(place) for place in fled)
-        return bool(fled) and (wait or body.hp < 0.9 * body.max_hp) and body.hunger < w.WEAK
-
-    def _away(self, place: Place) -> int:
-        """Turns that one keeps away from where one fled: the more often, the longer."""
-        return self.plan.repelled * min(self.flights[place], TUNING.flight_repeats)
+        fled = any(self.fled_from(place) for place in self.player.level.links.values())
+        return fled and body.hp < 0.9 * body.max_hp and body.hunger < w.WEAK
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""

@@ -132,7 +132,6 @@ class Tuning:
         0.3, "share of the hit points that a fight may cost without being a reason to stay on Elbereth"
     )
     shun: int = _chosen(300, "turns for which a level that was left in flight is not gone to with wounds")
-    flight_repeats: int = _chosen(3, "flights from a level after which one keeps away no longer than before")
     fire: int = _chosen(6, "turns for which more missiles are expected after one that hurt")
     # Fights
     enemy_sight: int = _chosen(10, "squares within which an enemy counts")
