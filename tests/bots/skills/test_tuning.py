@@ -40,3 +40,18 @@ def test_no_module_has_numbers_of_its_own_and_none_is_idle() -> None:
     assert {name for text in texts.values() for name in numbers(text)} <= ELSEWHERE
     used = set(re.findall(r"\bTUNING\.(\w+)", " ".join(texts.values())))
     assert used == {each.name for each in fields(tuning.Tuning)}
+
+
+def inline(text: str) -> list[tuple[int, float]]:
+    """The numbers that stand in the functions of a module, with their lines; small ones count, or index."""
+    functions = (each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef))
+    found = {each for function in functions for each in ast.walk(function) if isinstance(each, ast.Constant)}
+    numbered = ((each.lineno, each.value) for each in found if type(each.value) in (int, float))
+    return sorted((line, value) for line, value in numbered if value not in (0, 1, 2, 3))
+
+
+def test_no_function_has_numbers_of_its_own() -> None:
+    assert inline("def f(x):\n    return 0.7 * x[3] + g(x)\nA = 7") == [(2, 0.7)]
+    for folder in FOLDERS:
+        for path in folder.glob("*.py"):
+            assert not inline(path.read_text()), path.name

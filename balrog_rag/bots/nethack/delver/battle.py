@@ -173,7 +173,7 @@ def _magic(bot: Bot, enemies: Sequence[Monster], hopeless: bool) -> Did:
     player = bot.player
     if not bot.on.magic:
         return False
-    wounded = player.body.hp < player.body.max_hp / 2 and bot.on.healing_spells
+    wounded = player.body.hp < TUNING.heal_below * player.body.max_hp and bot.on.healing_spells
     if wounded and magic.can_cast(player, magic.HEALING):
         yield from magic.cast(player, magic.HEALING, player.here)
         return True
@@ -237,7 +237,7 @@ def _defend(bot: Bot, fought: Sequence[Monster]) -> Did:
     if not fought:
         return False
     cost = cost_of(player, fought)
-    hopeless = cost > player.body.hp / 2
+    hopeless = cost > TUNING.pit_losing * player.body.hp
     if (hopeless and (yield from fall(bot, 1.0))) or (yield from _magic(bot, fought, hopeless)):
         return True
     best = gear.best_weapon(player)
@@ -259,7 +259,7 @@ def while_digging(bot: Bot, enemies: Sequence[Monster]) -> list[Monster]:
     if undaunted:
         return fought if cost_of(player, fought) < TUNING.pit_affordable * player.body.hp else []
     around = [enemy for enemy in enemies if t.distance(enemy.place, player.here) <= TUNING.pit_around]
-    return [] if cost_of(player, around) > 0.4 * player.body.hp else fought
+    return [] if cost_of(player, around) > TUNING.pit_easy * player.body.hp else fought
 
 
 def _fought(bot: Bot, enemy: Monster) -> bool:

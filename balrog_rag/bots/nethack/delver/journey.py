@@ -332,11 +332,11 @@ def _uncover(bot: Bot) -> Skill:
     player.refusals[name] += 1
     if (yield from magic.read_map(player)) == Told.READ:
         return "read"
-    if player.refusals[name] > 3:
+    if player.refusals[name] > TUNING.cautious_searches:
         level.dare()
     if player.refusals[name] % TUNING.forgiving == 0:
         level.forgive()
     told = yield from exploring.search_for_exits(player, bot.alarm)
     if told == moving.NO_WAY:
-        yield from exploring.search(player, 10)
+        yield from exploring.search(player, TUNING.baffled_wait)
     return told

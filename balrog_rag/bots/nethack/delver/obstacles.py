@@ -60,7 +60,7 @@ def _alone_with(bot: Bot, enemy: Monster) -> bool:
     near = t.distance(enemy.place, bot.player.here) == 1
     harmless = enemy.species is not None and enemy.species.paralyses
     stuck = bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > TUNING.stuck_searches
-    well = bot.player.body.hp > 0.8 * bot.player.body.max_hp
+    well = bot.player.body.hp > TUNING.well * bot.player.body.max_hp
     return near and harmless and stuck and well and not bot.enemies()
 
 

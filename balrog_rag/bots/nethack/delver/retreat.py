@@ -29,8 +29,8 @@ def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
     if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
         return True
     if bot.may_pray():
-        return cost > 1.5 * hp
-    return cost > 0.7 * hp or hp < player.body.max_hp / 3
+        return cost > TUNING.losing_praying * hp
+    return cost > TUNING.losing * hp or hp < TUNING.losing_low * player.body.max_hp
 
 
 def on_base(bot: Bot) -> bool:
@@ -90,7 +90,9 @@ def drink(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Drink what heals while somebody strikes at us and little is left."""
     player = bot.player
     body, near, potion = player.body, adjacent(player, enemies), bot.potion()
-    low = body.hp < body.max_hp / 3 or (body.hp < body.max_hp / 2 and _next_blows(bot, near) >= body.hp)
+    low = body.hp < TUNING.drink_low * body.max_hp or (
+        body.hp < TUNING.drink_beset * body.max_hp and _next_blows(bot, near) >= body.hp
+    )
     if potion is None or not (near or bot.hurt) or not low:
         return False
     yield from surviving.quaff(player, potion)
@@ -101,9 +103,9 @@ def retreat(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Leave a fight that would be lost, if there is a way."""
     if not bot.on.retreat:
         return False
-    if (yield from _flee(bot, enemies)) or (yield from fall(bot, 0.4)):
+    if (yield from _flee(bot, enemies)) or (yield from fall(bot, TUNING.fall_first)):
         return True
-    return (yield from hold(bot, enemies)) or (yield from fall(bot, 0.7))
+    return (yield from hold(bot, enemies)) or (yield from fall(bot, TUNING.fall_last))
 
 
 def fall(bot: Bot, below: float) -> Did:
@@ -119,7 +121,7 @@ def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
     """Go to stairs and take them, if we are quick enough."""
     player, level = bot.player, bot.player.level
     ground, depth = level.terrain[player.here], player.body.depth
-    down = ground in t.DOWN and player.world.place.branch == stairs.MAIN and depth < 4
+    down = ground in t.DOWN and player.world.place.branch == stairs.MAIN and depth < TUNING.deepest_entrance
     if (ground in t.UP and depth > 1) or down:
         return not bot.fled_from(level.links.get(player.here)) and (yield from escape(bot, down))
     if depth <= 1:
@@ -129,7 +131,8 @@ def _flee(bot: Bot, enemies: Sequence[Monster]) -> Did:
     if goal is None or bot.fled_from(level.links.get(goal)) or ways.steps[goal] > TUNING.flee_far:
         return False
     hunters = [enemy for enemy in enemies if enemy.species is None or enemy.species.speed > TUNING.slow]
-    if ways.steps[goal] * sum(damage_a_turn(player, enemy.species) for enemy in hunters) > player.body.hp / 2:
+    cost = ways.steps[goal] * sum(damage_a_turn(player, enemy.species) for enemy in hunters)
+    if cost > TUNING.flee_cost * player.body.hp:
         return False
     return (yield from step(player, ways.to(goal)[0])) == ARRIVED
 
@@ -160,7 +163,7 @@ def hold(bot: Bot, enemies: Sequence[Monster]) -> Did:
         or player.level.terrain[player.here] in t.STAIRS
     )
     enough = TUNING.hold_until if in_haven(bot) else TUNING.hold_below
-    name = Refusal(Act.HOLD, (player.world.place, player.here, player.body.turn // 30))
+    name = Refusal(Act.HOLD, (player.world.place, player.here, player.body.turn // TUNING.hold_anew))
     if unable or player.body.hp > enough * player.body.max_hp or player.refusals[name] > TUNING.hold_tries:
         return False
     held = Refusal(Act.HELD, (player.world.place, player.here))

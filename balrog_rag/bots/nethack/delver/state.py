@@ -192,7 +192,7 @@ class Bot:
         if self.digger() and self.player.world.place.branch == MAIN:
             return False
         fled = any(self.fled_from(place) for place in self.player.level.links.values())
-        return fled and body.hp < 0.9 * body.max_hp and body.hunger < w.WEAK
+        return fled and body.hp < TUNING.recovered * body.max_hp and body.hunger < w.WEAK
 
     def enemies(self) -> list[Monster]:
         """Monsters to be reckoned with now, the nearest first."""
@@ -206,7 +206,7 @@ class Bot:
             not (self.plan.dig and self.on.murder)
             or gear.digger(player)
             or player.level.watched
-            or player.body.hp < 0.7 * player.body.max_hp
+            or player.body.hp < TUNING.murder_hp * player.body.max_hp
         ):
             return []
         found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name in DWARVES]
@@ -214,7 +214,7 @@ class Bot:
             m
             for m in found
             if player.body.turn >= self.ignored.get(m.number, 0)
-            and cost_of(player, [m]) < 0.7 * player.body.hp
+            and cost_of(player, [m]) < TUNING.murder_cost * player.body.hp
         ]
 
     def _matters(self, monster: Monster) -> bool:

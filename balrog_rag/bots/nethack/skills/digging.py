@@ -193,5 +193,9 @@ def _dig(player: Player, pit: Pit) -> Skill:
     # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
         player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] += 1
-        return TOO_HARD if player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] > 2 else ""
+        return (
+            TOO_HARD
+            if player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] > TUNING.dig_refusals
+            else ""
+        )
     return ""

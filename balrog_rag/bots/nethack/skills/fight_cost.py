@@ -56,7 +56,7 @@ def our_damage(player: Player) -> float:
     """Average damage of our hits, or of our volleys: with a bow in hand we shoot also what is next to us."""
     if shoots_volleys(player):
         return TUNING.volley
-    strength = max(0, player.body.strength - 16) * 0.7
+    strength = max(0, player.body.strength - TUNING.strong) * TUNING.strength_damage
     item = next((item for item in player.world.items if item.wielded), None)
     if item is None:
         return strength + (TUNING.martial_arts if player.role == "Monk" else TUNING.bare_hands)
@@ -67,9 +67,10 @@ def our_damage(player: Player) -> float:
 def blows_to_kill(player: Player, species: Species | None) -> float:
     """Turns that we need to kill such a monster."""
     level = species.level if species else TUNING.unknown_level
-    armor = species.armor if species else 6
-    hits = (2 + armor + player.body.level) / TUNING.to_hit_die
-    return max(1.0, max(2.5, 4.5 * level) / our_damage(player)) / min(0.95, max(0.1, hits))
+    armor = species.armor if species else TUNING.unknown_armor
+    hits = (TUNING.our_aim + armor + player.body.level) / TUNING.to_hit_die
+    hit_points = max(TUNING.least_hp, TUNING.hp_a_level * level)
+    return max(1.0, hit_points / our_damage(player)) / min(TUNING.likeliest, max(TUNING.unlikeliest, hits))
 
 
 def damage_a_turn(player: Player, species: Species | None) -> float:
@@ -77,18 +78,17 @@ def damage_a_turn(player: Player, species: Species | None) -> float:
     if species is None:
         return TUNING.unknown_damage / 2
     armor = player.body.armor
-    hits = (10 + species.level + armor) / TUNING.to_hit_die
+    hits = (TUNING.their_aim + species.level + armor) / TUNING.to_hit_die
     absorbed = -armor / 2 if armor < 0 else 0
-    return (
-        max(0.5, species.damage - absorbed) * min(1.0, max(0.05, hits)) * species.speed / TUNING.normal_speed
-    )
+    damage = max(TUNING.least_damage, species.damage - absorbed)
+    return damage * min(1.0, max(TUNING.always_hit, hits)) * species.speed / TUNING.normal_speed
 
 
 def worst_a_turn(player: Player, species: Species | None) -> float:
     """Likely maximum of hit points that such a monster costs us in one turn."""
     if species is None:
         return 2 * TUNING.unknown_damage
-    return 2.2 * species.damage * max(1.0, species.speed / TUNING.normal_speed)
+    return TUNING.worst * species.damage * max(1.0, species.speed / TUNING.normal_speed)
 
 
 def cost_of(player: Player, enemies: Sequence[Monster]) -> float:

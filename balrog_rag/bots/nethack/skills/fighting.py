@@ -152,7 +152,7 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
     if way is None or len(way) > 2 * TUNING.throw_reach:
         return Told.NOBODY_WITHIN_REACH
-    if len(way) == 2 and any(enemy.species and enemy.species.speed > 3 for enemy in enemies):
+    if len(way) == 2 and any(enemy.species and enemy.species.speed > TUNING.crawling for enemy in enemies):
         yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
         return Told.WAITED
     return (yield from step(player, way[0]))
@@ -210,7 +210,7 @@ def _star(place: int) -> list[int]:
     x, y = t.xy(place)
     squares = []
     for dx, dy in t.HEADINGS:
-        for far in range(1, 6):
+        for far in range(1, TUNING.shooting_stand + 1):
             if 0 <= x + far * dx < t.WIDTH and 0 <= y + far * dy < t.HEIGHT:
                 squares.append(t.spot(x + far * dx, y + far * dy))
     return squares

@@ -277,7 +277,10 @@ def _worth_changing(player: Player, name: str) -> bool:
     over = _over_body(player)
     if not over:
         return True
-    stuck = any(i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] > 1 for i in over)
+    stuck = any(
+        i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] >= TUNING.shield_tries
+        for i in over
+    )
     better = "mithril" in name and not any(kind in item.name for kind in _AS_GOOD for item in over)
     return better and not stuck and player.role != "Wizard"
 
@@ -358,7 +361,9 @@ def _worth(item: Item) -> float:
     if item.number > 1:
         return 0.0
     base = next((amount for name, amount in WEAPONS.items() if name in item.name), 0.0)
-    return base + 1.5 * (item.enchantment or 0) + (0.6 if item.wielded else 0.0) if base else 0.0
+    if not base:
+        return 0.0
+    return base + TUNING.enchanted * (item.enchantment or 0) + (TUNING.in_hand if item.wielded else 0.0)
 
 
 def wield(player: Player, item: Item) -> Skill:

@@ -147,7 +147,7 @@ def go_to(player: Player, goals: Collection[int], alarm: Alarm = never) -> Skill
     """Go to the nearest of these squares."""
     level = player.level
     wanted = frozenset(goals)
-    for _ in range(4 * t.WIDTH):
+    for _ in range(TUNING.longest_walk):
         if player.here in wanted or player.level is not level:
             return ARRIVED
         way = first(level, player.here, wanted.__contains__, occupied(player) - wanted)

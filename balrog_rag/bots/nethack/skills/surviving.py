@@ -78,7 +78,7 @@ def in_mortal_need(player: Player) -> bool:
     if player.changed:  # who dies in another form lives on in the old one
         return False
     share = next(share for level, share in TUNING.low_shares if body.level >= level)
-    return body.hp <= TUNING.low_hp or body.hp * share <= min(body.max_hp, 15 * body.level)
+    return body.hp <= TUNING.low_hp or body.hp * share <= min(body.max_hp, TUNING.low_hp_a_level * body.level)
 
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
@@ -175,7 +175,7 @@ def _is_food(text: str, name: str) -> bool:
 def eat(player: Player, lichens: bool = False) -> Skill:
     """Eat a carried item."""
     for item in rations(player, lichens):
-        if player.refusals[Refusal(Act.EAT, item.text)] > 3:
+        if player.refusals[Refusal(Act.EAT, item.text)] > TUNING.eat_tries:
             continue
         return (yield from eat_item(player, item))
     return Told.NOTHING_TO_EAT

@@ -56,6 +56,11 @@ class Tuning:
         "by least experience level, the share of the hit points that is low for prayer",
         "pray.c:118 critically_low_hp()",
     )
+    low_hp_a_level: int = _source(
+        15,
+        "hit points a level beyond which more count for nothing in these shares",
+        "pray.c:114: 15 * u.ulevel",
+    )
     # Digging, and Elbereth in the pit
     pit_writings: int = _source(
         9,
@@ -106,10 +111,34 @@ class Tuning:
         "are fought at any cost",
         "fought at any level -1.5 ± 0.4 (human Archeologists); never fought -0.8 ± 0.3 (300 games each)",
     )
+    pit_losing: float = _chosen(
+        0.5, "share of the hit points from which such a fight is lost, and to be left by any means"
+    )
+    pit_easy: float = _chosen(
+        0.4, "share of the hit points up to which all around may cost when a weak one is fought from the pit"
+    )
+    dig_refusals: int = _chosen(2, "attempts without a word of refusal after which the ground is too hard")
     serious: int = _chosen(8, "expected loss of hit points from which a turn for another weapon is worth it")
     closet: int = _source(4, "squares of a vault", "mklev.c:41 create_vault(): 2 x 2 squares")
     # Elbereth to rest on, and retreat
-    hold_tries: int = _chosen(3, "failures after which Elbereth is not written here again for 30 turns")
+    losing_praying: float = _chosen(
+        1.5, "share of the hit points that a fight may cost if a prayer may be heard"
+    )
+    losing: float = _chosen(0.7, "the same if not")
+    losing_low: float = _chosen(1 / 3, "share of the hit points below which no fight is fought on, if not")
+    drink_low: float = _chosen(1 / 3, "share of the hit points below which what heals is drunk in a fight")
+    drink_beset: float = _chosen(0.5, "the same if the next blows may take the rest")
+    heal_below: float = _measured(
+        0.5,
+        "share of the hit points below which healing is cast in a fight",
+        "only in fights that are being lost -1.8 ± 1.4 (Healers, 200 games)",
+    )
+    flee_cost: float = _chosen(0.5, "share of the hit points that a flight may cost")
+    fall_first: float = _chosen(0.4, "share of the hit points below which one falls before writing Elbereth")
+    fall_last: float = _chosen(0.7, "the same after it")
+    recovered: float = _chosen(0.9, "share of the hit points with which one goes back to where one fled from")
+    hold_tries: int = _chosen(3, "failures after which Elbereth is not written here again for a while")
+    hold_anew: int = _chosen(30, "turns of that while")
     hold_longest: int = _chosen(
         60, "rests on one Elbereth after which the monsters around it are fought after all"
     )
@@ -153,6 +182,9 @@ class Tuning:
     )
     out_of_reach: int = _chosen(20, "turns for which an enemy that no path leads to is left alone")
     chase: int = _chosen(30, "steps that a peaceful dwarf is worth")
+    murder_hp: float = _chosen(0.7, "share of the hit points below which none is attacked")
+    murder_cost: float = _chosen(0.7, "share of the hit points that the fight may cost")
+    crawling: int = _chosen(3, "speed up to which an enemy is gone to instead of awaited")
     tired: int = _chosen(60, "turns for which an enemy that was chased in vain is left alone")
     blast_near: int = _source(
         2,
@@ -168,11 +200,13 @@ class Tuning:
     stuck_searches: int = _chosen(
         15, "searches on a level after which a floating eye in the way is attacked regardless"
     )
+    well: float = _chosen(0.8, "share of the hit points below which it is not")
     throw_reach: int = _source(
         9,
         "squares at which missiles are thrown",
         "dothrow.c:1209: strength 18 throws 9 squares, less the weight over 40",
     )
+    shooting_stand: int = _chosen(5, "squares from which one shoots what must not be touched")
     missile_flight: int = _chosen(13, "squares over which a missile that misses may fly")
     town_depth: int = _source(
         5, "first depth of Minetown", "dungeon.def:74: level 3 or 4 of the Mines, which begin on depth 3 to 5"
@@ -182,9 +216,21 @@ class Tuning:
     lure_waits: int = _chosen(40, "waits for it")
     lure_wait: int = _chosen(5, "turns of each")
     normal_speed: int = _source(12, "speed of a creature that acts once a turn", "permonst.h:71 NORMAL_SPEED")
-    to_hit_die: int = _source(20, "sides of the die for hitting", "mhitu.c:472, uhitm.c:579: rnd(20)")
+    to_hit_die: int = _source(20, "sides of the die for hitting", "mhitu.c:683, uhitm.c:579: rnd(20)")
     unknown_level: int = _chosen(3, "level of a monster that was felt but not seen")
     unknown_damage: float = _chosen(5.0, "damage of such a monster")
+    unknown_armor: int = _chosen(6, "armour class of such a monster")
+    our_aim: int = _source(2, "added to our rolls, besides level and armour", "uhitm.c:266: 1, and skill")
+    their_aim: int = _source(10, "added to theirs", "mhitu.c:572: AC_VALUE(u.uac) + 10")
+    likeliest: float = _source(0.95, "highest chance of our blows", "uhitm.c:579: a roll of 20 misses most")
+    unlikeliest: float = _chosen(0.1, "lowest chance of our blows that is reckoned with")
+    always_hit: float = _source(0.05, "lowest chance of theirs", "mhitu.c:683: a roll of 1 hits most")
+    least_damage: float = _source(0.5, "lowest damage of theirs", "mhitu.c:1699: armour leaves 1 of each hit")
+    worst: float = _chosen(2.2, "the likely maximum of a monster's damage, by its average")
+    hp_a_level: float = _source(4.5, "average hit points of a monster's level", "makemon.c:1011: d(m_lev, 8)")
+    least_hp: float = _source(2.5, "average hit points of a monster of level 0", "makemon.c:1009: rnd(4)")
+    strong: int = _source(16, "strength above which blows do more damage", "weapon.c:929 dbon()")
+    strength_damage: float = _source(0.7, "damage of each point above", "weapon.c:929 dbon(): 2 at 18")
     bare_hands: float = _source(1.5, "average damage of bare hands", "uhitm.c:710 hmon_hitmon(): rnd(2)")
     other_weapon: float = _source(
         1.5, "average damage of what is not a weapon", "uhitm.c:742 hmon_hitmon(): rnd(2)"
@@ -199,6 +245,8 @@ class Tuning:
         "average damage of a Ranger's volley",
         "objects.c:113 and dothrow.c:107-196: d6 and enchantment, one or two arrows, three for elves",
     )
+    enchanted: float = _chosen(1.5, "average damage that a point of enchantment is worth, with what it hits")
+    in_hand: float = _chosen(0.6, "average damage by which another weapon must be better to be changed to")
     weld: float = _chosen(
         2.5, "average damage by which a weapon that may be cursed must be better: about one in eight is"
     )
@@ -238,8 +286,10 @@ class Tuning:
         "eat.c:1640 and 1653: these cost up to 15",
     )
     rest_turns: int = _chosen(20, "turns rested at a time")
-    shield_tries: int = _chosen(2, "attempts to take off a shield for a tool of two hands")
+    shield_tries: int = _chosen(2, "attempts to take off a shield for a tool, or armour for mithril")
+    eat_tries: int = _chosen(3, "attempts to eat a thing after which it is left")
     # Finding the way
+    cautious_searches: int = _chosen(3, "searches of a level after which its known traps are walked on")
     step_tries: int = _chosen(3, "steps that fail without a stated reason before they are given up")
     door_kicks: int = _source(
         15,
@@ -278,6 +328,8 @@ class Tuning:
         "aim=held: +16.0 ± 2.4 held (60 games); other distances were not tried",
     )
     wait: int = _chosen(20, "turns waited at a time")
+    baffled_wait: int = _chosen(10, "turns searched where there is nowhere to go")
+    longest_walk: int = _chosen(316, "steps after which a walk ends, four times the width of the map")
     short_wait: int = _chosen(5, "turns waited at a time with enemies about")
     mines_given_up: int = _chosen(
         40, "searches on a level of the Mines after which no way on is expected: crowds may block it for long"
