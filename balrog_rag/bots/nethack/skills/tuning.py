@@ -151,7 +151,7 @@ class Tuning:
     hold_below: float = _measured(
         0.7,
         "share of the hit points below which one writes Elbereth to rest on it",
-        "written at half of the hit points instead, with other changes: +0.5 ± 1.2 (169 games)",
+        "half of them instead, with other changes +0.5 ± 1.2 (169 games); all of them -1.1 ± 0.8 (300)",
     )
     hold_until: float = _chosen(0.9, "share of the hit points at which one leaves it")
     hold_near: int = _chosen(4, "squares within which enemies are a reason to write before they arrive")
