@@ -146,17 +146,23 @@ def test_with_bound_hands_one_waits_for_a_prayer_but_neither_deep_nor_for_ever()
     with made(ROOM) as game:
         player = game.player
         bot, off = Bot(player), Bot(player, Plan(on=Switches(prayer_curses=False)))
-        assert not journey._bound(bot)
+
+        def waits(bot: Bot = bot, depth: int = TUNING.bound_depth) -> bool:
+            player.body.depth, turn = depth, player.body.turn
+            waited = bool(game.run(lambda _: journey._await_prayer(bot)))
+            assert waited is (player.body.turn > turn)
+            return waited
+
+        assert not waits()
         player.cursed_hands = True
-        assert not journey._bound(off)
-        player.body.depth = TUNING.bound_depth + 1
-        assert not journey._bound(bot)
-        player.body.depth = TUNING.bound_depth
-        assert journey._bound(bot)
-        bot.bound = TUNING.bound
-        assert not journey._bound(bot)
-        bot.bound, player.unlucky = 0, True
-        assert not journey._bound(bot)
+        assert waits()
+        assert bot.bound == TUNING.wait
+        assert not waits(off)
+        assert not waits(depth=TUNING.bound_depth + 1)
+        player.unlucky = True
+        assert not waits()
+        player.unlucky, bot.bound = False, TUNING.bound
+        assert not waits()
 
 
 @pytest.mark.parametrize("bound", [True, False])

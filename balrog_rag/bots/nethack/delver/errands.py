@@ -82,7 +82,7 @@ def _rest(bot: Bot) -> Did:
 def _rest_a_while(bot: Bot) -> Did:
     """Rest, and leave if a monster out of sight shoots at us."""
     player, hp = bot.player, bot.player.body.hp
-    yield from exploring.search(player, TUNING.wait)
+    yield from exploring.search(player, TUNING.rest_turns)
     if player.body.hp < hp and not bot.enemies():
         bot.shot_at = player.body.turn
         bot.ignored.clear()

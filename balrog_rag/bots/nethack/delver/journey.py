@@ -57,7 +57,9 @@ def _dig(bot: Bot) -> Skill:
         told = yield from _explore(bot)
         if told != exploring.EXPLORED:
             return told
-    if (_too_early(bot) or _bound(bot)) and not bot.enemies() and not bot.walled_in():
+    if (yield from _await_prayer(bot)):
+        return "waited"
+    if _too_early(bot) and not bot.enemies() and not bot.walled_in():
         return (yield from exploring.search(player, TUNING.wait))
     if (yield from _climb_once(bot)):
         return "climbed"
@@ -82,13 +84,17 @@ def _too_early(bot: Bot) -> bool:
     return bot.resting
 
 
-def _bound(bot: Bot) -> bool:
-    """Whether to wait until a prayer may free our hands: while they are bound, no Elbereth is written."""
+def _await_prayer(bot: Bot) -> Did:
+    """Wait until a prayer may free our hands: while a cursed tool binds them, no Elbereth can be written."""
     player = bot.player
-    if not player.cursed_hands or player.unlucky or not (bot.on.prayer and bot.on.prayer_curses):
+    hope = bot.on.prayer and bot.on.prayer_curses and not player.unlucky and bot.bound < TUNING.bound
+    if not (player.cursed_hands and hope) or player.body.depth > TUNING.bound_depth:
+        return False
+    if bot.enemies() or bot.walled_in():
         return False
     bot.bound += TUNING.wait
-    return bot.bound <= TUNING.bound and player.body.depth <= TUNING.bound_depth
+    yield from exploring.search(player, TUNING.wait)
+    return True
 
 
 def _climb_once(bot: Bot) -> Did:

@@ -84,7 +84,7 @@ def digger(player: Player) -> Item | None:
     tool = player.world.item(*DIGGERS)
     if tool is None or (player.welded and not tool.wielded):
         return None
-    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > TUNING.shield_tries
+    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > TUNING.take_off_tries
     return None if stuck and _two_handed(tool) and shield(player) else tool
 
 
@@ -278,7 +278,7 @@ def _worth_changing(player: Player, name: str) -> bool:
     if not over:
         return True
     stuck = any(
-        i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] >= TUNING.shield_tries
+        i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] >= TUNING.take_off_tries
         for i in over
     )
     better = "mithril" in name and not any(kind in item.name for kind in _AS_GOOD for item in over)

@@ -61,6 +61,8 @@ class Tuning:
         "hit points a level beyond which more count for nothing in these shares",
         "pray.c:114: 15 * u.ulevel",
     )
+    bound: int = _chosen(1500, "turns to wait for a prayer that may free hands which a cursed tool binds")
+    bound_depth: int = _chosen(12, "the deepest level on which to wait for that")
     # Digging, and Elbereth in the pit
     pit_writings: int = _source(
         9,
@@ -175,8 +177,6 @@ class Tuning:
         6, "squares within which a monster believed peaceful is doubted when something hurts"
     )
     ambush: int = _chosen(25, "turns to wait on the stairs of the Mines for enemies in sight to come")
-    bound: int = _chosen(1500, "turns to wait for a prayer that may free hands which a cursed tool binds")
-    bound_depth: int = _chosen(12, "the deepest level on which to wait for that")
     sleep_wand: int = _source(6, "dice of 25 turns that a wand's ray of sleep rolls", "zap.c:3065 and 3658")
     sleep_die: int = _chosen(
         8, "turns for each of them, for which who was put to sleep is left out of account; 13 on average"
@@ -292,7 +292,7 @@ class Tuning:
         "eat.c:1640 and 1653: these cost up to 15",
     )
     rest_turns: int = _chosen(20, "turns rested at a time")
-    shield_tries: int = _chosen(2, "attempts to take off a shield for a tool, or armour for mithril")
+    take_off_tries: int = _chosen(2, "attempts to take off a shield for a tool, or armour for mithril")
     eat_tries: int = _chosen(3, "attempts to eat a thing after which it is left")
     # Finding the way
     cautious_searches: int = _chosen(3, "searches of a level after which its known traps are walked on")
