@@ -145,7 +145,7 @@ def test_a_cloak_that_could_not_be_taken_off_stays_on() -> None:
         game.run(looking.look_at_oneself)
         (cloak,) = (item for item in player.world.items if item.slot == "cloak")
         assert gear.could_wear(player, "elven mithril-coat")
-        player.refusals[Refusal(Act.TAKE_OFF, cloak.text)] = 2
+        player.refusals[Refusal(Act.TAKE_OFF, cloak.text)] = TUNING.take_off_tries + 1
         assert not gear.could_wear(player, "elven mithril-coat")
 
 

@@ -84,8 +84,8 @@ def digger(player: Player) -> Item | None:
     tool = player.world.item(*DIGGERS)
     if tool is None or (player.welded and not tool.wielded):
         return None
-    stuck = player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] > TUNING.take_off_tries
-    return None if stuck and _two_handed(tool) and shield(player) else tool
+    worn = shield(player)
+    return None if worn and _stuck(player, worn) and _two_handed(tool) else tool
 
 
 def shield(player: Player) -> Item | None:
@@ -98,9 +98,20 @@ def free_hands(player: Player, tool: Item) -> Skill:
     worn = shield(player)
     if worn is None or not _two_handed(tool):
         return Told.HANDS_FREE
-    player.refusals[Refusal(Act.TAKE_OFF_SHIELD)] += 1
-    yield from player.ask(keys.TAKE_OFF, ("want to take off", worn.letter))
+    return (yield from _take_off(player, worn))
+
+
+def _take_off(player: Player, piece: Item) -> Skill:
+    player.refusals[Refusal(Act.TAKE_OFF, piece.text)] += 1
+    yield from player.ask(keys.TAKE_OFF, ("want to take off", piece.letter))
     return Told.TOOK_OFF
+
+
+def _stuck(player: Player, piece: Item) -> bool:
+    """Whether a piece of armour is known not to come off."""
+    return (
+        piece.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, piece.text)] > TUNING.take_off_tries
+    )
 
 
 def dig(player: Player, tool: Item, direction: str) -> Skill:
@@ -277,10 +288,7 @@ def _worth_changing(player: Player, name: str) -> bool:
     over = _over_body(player)
     if not over:
         return True
-    stuck = any(
-        i.curse == "cursed" or player.refusals[Refusal(Act.TAKE_OFF, i.text)] >= TUNING.take_off_tries
-        for i in over
-    )
+    stuck = any(_stuck(player, piece) for piece in over)
     better = "mithril" in name and not any(kind in item.name for kind in _AS_GOOD for item in over)
     return better and not stuck and player.role != "Wizard"
 
@@ -295,8 +303,7 @@ def wear(player: Player, item: Item) -> Skill:
     """Put on a piece of armour, for which a cloak and worse armour beneath it are taken off."""
     player.refusals[Refusal(Act.WEAR, item.text)] += 1
     for piece in _over_body(player) if item.slot == "body" else []:
-        player.refusals[Refusal(Act.TAKE_OFF, piece.text)] += 1
-        yield from player.ask(keys.TAKE_OFF, ("want to take off", piece.letter))
+        yield from _take_off(player, piece)
     yield from player.ask(keys.WEAR, ("want to wear", item.letter))
     if any(each.worn and each.letter == item.letter for each in player.world.items):
         player.refusals[Refusal(Act.WEAR, item.text)] = 0  # it may have to be taken off, and put on again

@@ -30,7 +30,6 @@ class Act(Enum):
     STAIRS = auto()
     STEP = auto()
     TAKE_OFF = auto()
-    TAKE_OFF_SHIELD = auto()
     TRY = auto()
     TUNNEL = auto()
     WAY = auto()
