@@ -178,7 +178,7 @@ def _dig(player: Player, pit: Pit) -> Skill:
     if tool is None:
         return NO_TOOL
     yield from free_hands(player, tool)
-    turn = player.body.turn
+    turn, refusal = player.body.turn, Refusal(Act.DIG, (pit.level.place, pit.place))
     yield from dig(player, tool, ">")
     if player.said("fills with"):
         yield from look_here(player)  # the message about where we crawled to comes with the next screen only
@@ -188,14 +188,10 @@ def _dig(player: Player, pit: Pit) -> Skill:
     if player.said(
         "too hard", "cannot dig", "can't dig", "There isn't enough room", "stairs", "throne", "altar"
     ):
-        player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] += 1
+        player.refusals[refusal] += 1
         return TOO_HARD
     # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
-        player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] += 1
-        return (
-            TOO_HARD
-            if player.refusals[Refusal(Act.DIG, (pit.level.place, pit.place))] > TUNING.dig_refusals
-            else ""
-        )
+        player.refusals[refusal] += 1
+        return TOO_HARD if player.refusals[refusal] > TUNING.dig_refusals else ""
     return ""

@@ -90,7 +90,12 @@ def digger(player: Player) -> Item | None:
 
 def shield(player: Player) -> Item | None:
     """The shield that we wear."""
-    return next((item for item in player.world.items if item.slot == "shield" and item.worn), None)
+    return _worn(player).get("shield")
+
+
+def _worn(player: Player) -> dict[str, Item]:
+    """What we wear, by where."""
+    return {item.slot: item for item in player.world.items if item.worn}
 
 
 def free_hands(player: Player, tool: Item) -> Skill:
@@ -265,8 +270,8 @@ def could_wear(player: Player, name: str) -> bool:
         return False
     if slot == "body":
         return _worth_changing(player, name)
-    worn = {item.slot for item in player.world.items if item.worn}
-    if slot in worn or (slot == "shirt" and worn & {"body", "cloak"}):
+    worn = _worn(player)
+    if slot in worn or (slot == "shirt" and worn.keys() & {"body", "cloak"}):
         return False
     return slot != "shield" or not _both_hands(player)
 
@@ -295,7 +300,7 @@ def _worth_changing(player: Player, name: str) -> bool:
 
 def _over_body(player: Player) -> list[Item]:
     """The cloak and the body armour that are worn, in the order of taking them off."""
-    worn = {item.slot: item for item in player.world.items if item.worn}
+    worn = _worn(player)
     return [worn[slot] for slot in ("cloak", "body") if slot in worn]
 
 
