@@ -5,17 +5,18 @@ import pytest
 from balrog_rag.bots.nethack.delver import battle, errands, hero_needs, journey, meals
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
-from balrog_rag.bots.nethack.skills import fighting, gear, looking, magic, missiles, surviving
+from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, magic, missiles, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, our_damage
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world.items import Item
-from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from tests.bots.skills.made import ROOM, made
-from tests.bots.skills.test_surviving import take
+from tests.bots.skills.test_surviving import ROOM as DEEP_ROOM
+from tests.bots.skills.test_surviving import kill_all, take
 
 
 def without(name: str) -> Plan:
@@ -315,3 +316,42 @@ def test_a_weapon_that_fell_off_is_taken_up_in_a_fight(here: bool) -> None:
         assert gear.unarmed(player) is not here
         assert game.run(lambda _: battle._rearm(bot)) is here
         assert any(item.wielded for item in player.world.items) is here
+
+
+def test_who_is_held_strikes_at_nobody_else() -> None:
+    pair = "MONSTER:('F',\"lichen\"),(2,2),hostile\nMONSTER:(':',\"newt\"),(2,1),hostile,asleep\n"
+    with made(DEEP_ROOM + pair, "val-hum-neu-fem") as game:
+        player = game.player
+
+        def get_stuck(player: Player) -> Skill:
+            for _ in range(60):
+                yield from exploring.search(player, 1)
+                if player.said("lichen touches you"):
+                    newt = next(enemy for enemy in player.hostiles() if enemy.species.name == "newt")
+                    yield from fighting.attack(player, newt)
+                if player.holder:
+                    return player.holder
+            return "never"
+
+        assert game.run(get_stuck) == "lichen"
+        game.run(fighting.fight, player.hostiles())
+        assert player.said("the lichen")
+        assert not player.said("cannot escape")
+        assert game.run(kill_all) == "nobody is left"
+
+
+def test_of_two_digging_tools_one_is_enough() -> None:
+    tools = "OBJECT:('(',\"pick-axe\"),(5,2)\nOBJECT:('(',\"pick-axe\"),(6,2)\n"
+    with made(ROOM + tools, "val-hum-neu-fem") as game:
+        bot = Bot(game.player)
+        assert errands.wanted(bot, "a pick-axe")
+        game.run(take, "pick-axe")
+        assert not errands.wanted(bot, "a pick-axe")
+        first = gear.digger(game.player)
+        game.run(take, "pick-axe")  # nobody asked whether it is wanted
+        assert gear.burden(game.player) is None
+        game.player.refusals[Refusal(Act.SQUEEZE)] = 1
+        spare = gear.burden(game.player)
+        assert spare is not None
+        assert gear.digs(spare.name)
+        assert spare.letter != first.letter

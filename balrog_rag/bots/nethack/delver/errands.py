@@ -98,7 +98,9 @@ def wanted(bot: Bot, text: str) -> bool:
         return False
     if "gold piece" in words:
         return bot.player.body.turn - bot.guard_seen > TUNING.guard_gone
-    if gear.digs(words) or any(name in words for name in ("dagger", "spear", *bot.player.thrown)):
+    if gear.digs(words):
+        return gear.digger(bot.player) is None  # a second one is only weight
+    if any(name in words for name in ("dagger", "spear", *bot.player.thrown)):
         return True
     if bot.on.elbereth and surviving.writes(words) and not surviving.stylus(bot.player):
         return True

@@ -132,6 +132,7 @@ def _two_handed(item: Item) -> bool:
 
 
 _JUNK = (
+    *DIGGERS,  # those that we do not dig with
     *("statue", "rock", "flint", "gray stone", "lance", "spellbook", "sling", "boulder", "chest", "box"),
     *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
     *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
@@ -144,11 +145,11 @@ def burden(player: Player) -> Item | None:
     """The item to drop if we carry too much to be quick, or to get through a narrow place."""
     if not player.body.load and not player.refusals[Refusal(Act.SQUEEZE)]:
         return None
-    best = best_weapon(player)
+    kept = best_weapon(player), player.world.item(*DIGGERS)
     spare = [
         item
         for item in player.world.items
-        if not (item.worn or item.wielded or item is best or digs(item.name))
+        if not (item.worn or item.wielded or item in kept)
         and not player.refusals[Refusal(Act.DROP, item.text)]
     ]
     return next((item for word in _JUNK for item in spare if word in item.name), None)

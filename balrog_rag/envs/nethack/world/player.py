@@ -1,5 +1,6 @@
 """A player: it presses keys and keeps everything it knows of the game."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Generator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ Skill: TypeAlias = Generator[int, Any, str]
 """Presses keys, and returns the reason why it stopped."""
 Keys: TypeAlias = Generator[int, Any, None]
 
+_HELD = re.compile(r"You cannot escape from (?:the )?(.+?)!")
 _PAGES = 60
 """Maximum number of pages turned after one key."""
 _ANSWERS = 12
@@ -78,6 +80,8 @@ class Player:
         """Whether a cursed item in both hands prevents writing."""
         self.welded = False
         """Whether a cursed weapon prevents wielding a tool; a god frees both hands, but not a single one."""
+        self.holder = ""
+        """The kind of monster that held us last, as a blow at another one, or a step away, showed."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
         self.trained = False
@@ -223,6 +227,8 @@ class Player:
             self.cursed_hands = True
         if "your weapon is welded to your hand" in message:
             self.welded, self.cursed_hands = True, self.cursed_hands or "your hands" in message
+        if held := _HELD.search(message):
+            self.holder = held[1]
         if "You feel feverish" in message:
             self.feverish = True
         if "You feel purified" in message:
