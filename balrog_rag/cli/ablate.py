@@ -7,8 +7,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, within
+from balrog_rag.cli.command_line import Parser, called, ended, note, resume_with, within
 from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.util.wording import many
 
 GAMES = 100
 
@@ -74,16 +75,20 @@ def print_table(folder: Path) -> int:
         raise RunFolderError(
             f"{folder}: not an ablation (no {BASELINE}); pass the folder that ablate printed"
         )
-    for name, run in runs.items():
-        if run.partial or run.problems:
-            raise RunFolderError(f"{folder}: {name} is not complete; resume with: balrog-rag resume {folder}")
+    unfinished = [name for name, run in runs.items() if run.partial or run.problems]
     baseline = runs[BASELINE]
-    phases = {each.name: each.phase for each in switches_of(str(baseline.config["agent"]["name"]))}
     arms = [
-        (name, phases.get(name, ""), runs[f"{WITHOUT}{name}"])
-        for name in phases
-        if f"{WITHOUT}{name}" in runs
+        (each.name, each.phase, runs[f"{WITHOUT}{each.name}"])
+        for each in switches_of(str(baseline.config["agent"]["name"]))
+        if f"{WITHOUT}{each.name}" in runs and f"{WITHOUT}{each.name}" not in unfinished
     ]
+    if BASELINE in unfinished or (unfinished and not arms):
+        raise RunFolderError(f"{folder}: {unfinished[0]} is not complete; resume with: {resume_with(folder)}")
+    if unfinished:
+        note(
+            f"{len(unfinished)} of {many(len(runs) - 1, 'arms')} left out, since they are not complete; "
+            f"resume with: {resume_with(folder)}"
+        )
     rows = ablation_rows(baseline, arms)
     mean = rows[0].verdict.their_mean if rows else 0.0
     print(terminal_safe(f"all tactics: {mean:.2f} % in {len(baseline.episodes)} games"))

@@ -14,7 +14,7 @@ from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.util.files import FileNotWritten, file_in_the_way
 from balrog_rag.util.option_parser import Parser as Parser
 from balrog_rag.util.secrets import redact
-from balrog_rag.util.terminal_safe import terminal_safe
+from balrog_rag.util.terminal_safe import one_line, terminal_safe
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 plus the signal's number."""
@@ -52,6 +52,11 @@ def flags_and_overrides(
 def resume_with(folder: Path) -> str:
     """Return the command that resumes a run or a sweep."""
     return f"balrog-rag resume {shlex.quote(str(folder))}"
+
+
+def note(line: str) -> None:
+    """Print a note on stderr: stdout has only what was asked for."""
+    print(f"note: {one_line(redact(line))}", file=sys.stderr)
 
 
 def ended(command: Callable[[], int], stopped: str = "stopped") -> int:

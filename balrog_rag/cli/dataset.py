@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from balrog_rag.cli.command_line import Parser, called, carried_out, ended, within
+from balrog_rag.cli.command_line import Parser, called, carried_out, ended, note, within
 from balrog_rag.dataset.database import DATABASE
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many, short_number
@@ -117,8 +117,8 @@ def record_run(run: Path) -> tuple[Path, list[str]]:
 
 
 def _print_notes(notes: Sequence[str]) -> int:
-    for note in notes:
-        print(f"note: {terminal_safe(note)}", file=sys.stderr)
+    for line in notes:
+        note(line)
     return 0
 
 

@@ -8,10 +8,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from balrog_rag.cli.command_line import file_to_write, made_folder
+from balrog_rag.cli.command_line import file_to_write, made_folder, note
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.util.files import replacing
-from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
 TRAINING = ("sft", "preference", "chat")
@@ -89,7 +88,7 @@ def _episodes(options: argparse.Namespace, stack: ExitStack) -> int:
         raise ConfigError(f"--to {kind}: writes several files; add --out FOLDER")
     credits = Credits(options.organization, options.relationship, _dataset(options))
     stack.enter_context(_place_of_runs(place, kind, out))
-    for path in write_runs(place, kind, out, credits, options.prompts, note=_note):
+    for path in write_runs(place, kind, out, credits, options.prompts, note=note):
         print(path)
     return 0
 
@@ -145,10 +144,6 @@ def _place_of_runs(place: Path, kind: str, out: Path) -> Iterator[None]:
             out.rmdir()
 
 
-def _note(line: str) -> None:
-    print(terminal_safe(f"note: {line}"), file=sys.stderr)
-
-
 def _training(options: argparse.Namespace, stack: ExitStack) -> int:
     from balrog_rag.contracts.outcome import Outcome
     from balrog_rag.export.training_data import Filters, check_outcomes, export_training
@@ -167,5 +162,5 @@ def _training(options: argparse.Namespace, stack: ExitStack) -> int:
         file=sys.stderr,
     )
     if options.to == "preference" and not made.samples:
-        _note("pairs come from games that were played several times with different progression")
+        note("pairs come from games that were played several times with different progression")
     return 0

@@ -1,10 +1,10 @@
 """Sweeps: `-m key=a,b` plays one run for each combination, in one process, with shared services."""
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from balrog_rag.cli.command_line import note
 from balrog_rag.cli.launch import check_launcher, launch
 from balrog_rag.cli.session import played
 from balrog_rag.cli.stopped import print_sweep_troubles
@@ -17,8 +17,6 @@ from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome, not_played
 from balrog_rag.run.sweep_plan import arm_notes, new_sweep, resumed_sweep
 from balrog_rag.run.sweep_play import play_sweep
-from balrog_rag.util.secrets import redact
-from balrog_rag.util.terminal_safe import one_line
 
 
 def sweep(folder: Path | None, words: list[str], trust: bool = False) -> int:
@@ -40,7 +38,7 @@ def sweep(folder: Path | None, words: list[str], trust: bool = False) -> int:
 def print_arm_notes(words: list[str]) -> None:
     """Print in what way all runs differ from every arm of the experiment."""
     for sentence in arm_notes(words):
-        print(f"note: {one_line(redact(sentence))}", file=sys.stderr)
+        note(sentence)
 
 
 def play_all(runs: list[PlannedRun]) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.results import run_folder
 from balrog_rag.run.ablation import ablation_arms, switches_of
 from tests.support import command
 
@@ -57,3 +58,17 @@ def test_an_ablation_plays_the_same_games_and_prints_its_table(tmp_path: Path) -
     ]
     assert len(seeds) == 3
     assert seeds[0] == seeds[1] == seeds[2]
+    lose_a_game(tmp_path / "results/a/no_taming")
+    partial = command("balrog_rag", "ablate", "--table", "results/a", cwd=tmp_path)
+    assert [line.split()[0] for line in partial.stdout.splitlines()[1:]] == ["off", "meals"]
+    resume = "resume with: balrog-rag resume results/a\n"
+    assert partial.stderr == f"note: 1 of 2 arms left out, since they are not complete; {resume}"
+    lose_a_game(tmp_path / "results/a/all_on")
+    refused = command("balrog_rag", "ablate", "--table", "results/a", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert refused.stderr == f"error: results/a: all_on is not complete; {resume}"
+
+
+def lose_a_game(run: Path) -> None:
+    """As if the run had been stopped before its last game."""
+    run_folder.journals(run)[-1].unlink()
