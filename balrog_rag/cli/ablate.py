@@ -75,12 +75,13 @@ def print_table(folder: Path) -> int:
         raise RunFolderError(
             f"{folder}: not an ablation (no {BASELINE}); pass the folder that ablate printed"
         )
-    unfinished = [name for name, run in runs.items() if run.partial or run.problems]
+    complete = {name: run for name, run in runs.items() if not (run.partial or run.problems)}
+    unfinished = [name for name in runs if name not in complete]
     baseline = runs[BASELINE]
     arms = [
-        (each.name, each.phase, runs[f"{WITHOUT}{each.name}"])
+        (each.name, each.phase, complete[arm])
         for each in switches_of(str(baseline.config["agent"]["name"]))
-        if f"{WITHOUT}{each.name}" in runs and f"{WITHOUT}{each.name}" not in unfinished
+        if (arm := f"{WITHOUT}{each.name}") in complete
     ]
     if BASELINE in unfinished or (unfinished and not arms):
         raise RunFolderError(f"{folder}: {unfinished[0]} is not complete; resume with: {resume_with(folder)}")
