@@ -16,6 +16,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.option_schema import resolved_options
 from balrog_rag.contracts.renaming import SHORT, Renaming, takes_an
 from balrog_rag.envs.nethack import library_tables, renamed_names
+from balrog_rag.envs.nethack.language import glyph_names
 from balrog_rag.workers.inline import InlineGames
 from tests.support import command
 
@@ -174,6 +175,15 @@ async def compared(wanted: int) -> int:
 
 def test_observations_are_restored_byte_for_byte() -> None:
     assert asyncio.run(compared(200)) >= 200
+
+
+def test_no_thing_on_the_map_has_its_name_left() -> None:
+    names, originals = renaming(), full_names()
+    for noun in set(glyph_names().nouns):
+        text = f"{noun} very far west"
+        shown = names.rename(text)
+        assert not names_left(shown, originals)
+        assert names.restore(shown) == text
 
 
 @pytest.mark.slow

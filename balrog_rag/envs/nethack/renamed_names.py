@@ -69,6 +69,8 @@ def names_in_place() -> tuple[NamesInPlace, ...]:
     ranks = frozenset(text for text in _ranks() if text in ORDINARY)
     spells = {thing.name for thing in tables.objects() if _class_of(thing) == "spellbook"}
     short = {thing.name for thing in tables.objects() if 0 < len(thing.name) <= SHORT}
+    labels = [thing.appearance.lower().split() for thing in tables.objects() if _class_of(thing) == "scroll"]
+    short_labels = {words[0] for words in labels if words and all(len(word) <= SHORT for word in words)}
     artifacts = frozenset(name.lower() for name in tables.artifacts()) & ORDINARY
     state = "an?|the|your|blessed|uncursed|cursed|poisoned|rusty|corroded|rustproof"
     return (
@@ -78,6 +80,7 @@ def names_in_place() -> tuple[NamesInPlace, ...]:
         NamesInPlace(frozenset(filter(str.isalpha, spells)), before=r"\b[a-z] - ", after=r" +\d"),
         NamesInPlace(frozenset(short), before=rf"(?:\b(?:{state}|\d+)|[+-]\d+) "),
         NamesInPlace(artifacts, before=r"\bnamed "),
+        NamesInPlace(frozenset(short_labels), before=r"\blabeled "),
     )
 
 
@@ -97,6 +100,8 @@ def _of_things() -> Iterator[Name]:
             if text:
                 for form in _forms(text, kind, before):
                     yield from _with_plurals(name_of(form, KEPT))
+        if kind == "gem":  # as BALROG's texts write those whose colour has several
+            yield from _with_plurals(name_of(f"{thing.appearance} {thing.name}", KEPT))
 
 
 def _class_of(thing: tables.ObjectEntry) -> str:
