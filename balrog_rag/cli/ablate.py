@@ -83,16 +83,16 @@ def print_table(folder: Path) -> int:
         for each in switches_of(str(baseline.config["agent"]["name"]))
         if (arm := f"{WITHOUT}{each.name}") in complete
     ]
-    if BASELINE in unfinished or (unfinished and not arms):
-        raise RunFolderError(f"{folder}: {unfinished[0]} is not complete; resume with: {resume_with(folder)}")
+    if BASELINE in unfinished or not arms:
+        lacking = f"{BASELINE} is not" if BASELINE in unfinished else f"no arm but {BASELINE} is"
+        raise RunFolderError(f"{folder}: {lacking} complete; resume with: {resume_with(folder)}")
     if unfinished:
         note(
             f"{len(unfinished)} of {many(len(runs) - 1, 'arms')} left out, since they are not complete; "
             f"resume with: {resume_with(folder)}"
         )
     rows = ablation_rows(baseline, arms)
-    mean = rows[0].verdict.their_mean if rows else 0.0
-    print(terminal_safe(f"all tactics: {mean:.2f} % in {len(baseline.episodes)} games"))
+    print(terminal_safe(f"all tactics: {rows[0].verdict.their_mean:.2f} % in {len(baseline.episodes)} games"))
     print(terminal_safe(aligned([list(COLUMNS), *(row.cells for row in rows)])))
     return 0
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import resume_with
+from balrog_rag.cli.command_line import note, resume_with
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome, blames, costs, troubles
 from balrog_rag.util.terminal_safe import one_line
@@ -51,7 +51,7 @@ def _say_optional(runs: Sequence[PlannedRun], outcomes: Sequence[RunOutcome]) ->
     unfinished = [run for run, outcome in zip(runs, outcomes, strict=True) if outcome.exit_code]
     if all(run.optional for run in unfinished):
         names = ", ".join(run.label for run in unfinished)
-        _say(f"note: {names}: not finished, but optional; all other runs are complete")
+        note(f"{names}: not finished, but optional; all other runs are complete")
 
 
 def _say_costs(outcomes: Sequence[RunOutcome]) -> None:

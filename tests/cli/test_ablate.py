@@ -63,10 +63,11 @@ def test_an_ablation_plays_the_same_games_and_prints_its_table(tmp_path: Path) -
     assert [line.split()[0] for line in partial.stdout.splitlines()[1:]] == ["off", "meals"]
     resume = "resume with: balrog-rag resume results/a\n"
     assert partial.stderr == f"note: 1 of 2 arms left out, since they are not complete; {resume}"
-    lose_a_game(tmp_path / "results/a/all_on")
-    refused = command("balrog_rag", "ablate", "--table", "results/a", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert refused.stderr == f"error: results/a: all_on is not complete; {resume}"
+    for arm, lacking in (("no_meals", "no arm but all_on is"), ("all_on", "all_on is not")):
+        lose_a_game(tmp_path / "results/a" / arm)
+        refused = command("balrog_rag", "ablate", "--table", "results/a", cwd=tmp_path)
+        assert refused.returncode == 1
+        assert refused.stderr == f"error: results/a: {lacking} complete; {resume}"
 
 
 def lose_a_game(run: Path) -> None:

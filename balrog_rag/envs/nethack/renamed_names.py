@@ -100,7 +100,7 @@ def _of_things() -> Iterator[Name]:
             if text:
                 for form in _forms(text, kind, before):
                     yield from _with_plurals(name_of(form, KEPT))
-        if kind == "gem":  # as BALROG's texts write those whose colour has several
+        if kind == "gem":  # BALROG's texts have its colour before its name
             yield from _with_plurals(name_of(f"{thing.appearance} {thing.name}", KEPT))
 
 

@@ -119,9 +119,9 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
     if shoots(player) and (yield from shoot(player, enemies, nearest=1)) == THREW:
         return THREW
     near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
-    # Who is held strikes at nobody else until that one is dead (hack.c:1520).
-    holders = [enemy for enemy in near if enemy.species and enemy.species.name == player.holder]
     if near:
+        # Who is held strikes at nobody else until that one is dead (hack.c:1520).
+        holders = [enemy for enemy in near if enemy.species and enemy.species.name == player.holder]
         return (yield from attack(player, weakest(player, holders or near)))
     if (yield from shoot(player, enemies)) == THREW:
         return THREW
