@@ -15,6 +15,7 @@ from balrog_rag.contracts.registry import nearest
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.arms import run_folders
 from balrog_rag.results.episodes import Episode
+from balrog_rag.results.run_folder import resume_with
 from balrog_rag.results.runs import LoadedRun, load
 from balrog_rag.results.scoring import (
     PROGRESSION,
@@ -72,7 +73,7 @@ def loaded(stored: StoredBank, names: Sequence[str]) -> list[LoadedRun]:
 def _refuse_unfinished(arm: LoadedRun) -> None:
     if arm.partial or arm.problems:
         what = arm.partial or f"{len(arm.problems)} damaged journals"
-        raise ConfigError(f"{arm.folder}: {what}; finish it first: balrog-rag resume {arm.folder.parent}")
+        raise ConfigError(f"{arm.folder}: {what}; finish it first: {resume_with(arm.folder.parent)}")
 
 
 def _refuse_mixed(arms: Sequence[LoadedRun]) -> None:

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, note, resume_with, within
+from balrog_rag.cli.command_line import Parser, called, ended, note, within
 from balrog_rag.util.terminal_safe import terminal_safe
 from balrog_rag.util.wording import many
 
@@ -67,6 +67,7 @@ def print_table(folder: Path) -> int:
     from balrog_rag.contracts.errors import RunFolderError
     from balrog_rag.results.ablation_table import COLUMNS, ablation_rows
     from balrog_rag.results.arms import run_folders
+    from balrog_rag.results.run_folder import resume_with
     from balrog_rag.results.runs import load
     from balrog_rag.run.ablation import BASELINE, WITHOUT, switches_of
 

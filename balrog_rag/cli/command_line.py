@@ -4,7 +4,6 @@ import argparse
 import errno
 import io
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -47,11 +46,6 @@ def flags_and_overrides(
         if "=" not in word or word.startswith("-"):
             parser.error(f"unrecognized argument: {word}")
     return options, words
-
-
-def resume_with(folder: Path) -> str:
-    """Return the command that resumes a run or a sweep."""
-    return f"balrog-rag resume {shlex.quote(str(folder))}"
 
 
 def note(line: str) -> None:

@@ -9,7 +9,7 @@ balrog-rag results upload RUN --store URL
 import argparse
 from pathlib import Path
 
-from balrog_rag.cli.command_line import Parser, called, ended, resume_with
+from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many
 
@@ -48,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _merge(chosen: argparse.Namespace) -> int:
+    from balrog_rag.results.run_folder import resume_with
     from balrog_rag.run.merging import merge
 
     made = merge(chosen.parts, chosen.out, chosen.pack)

@@ -4,7 +4,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from balrog_rag.cli.command_line import note, resume_with
+from balrog_rag.cli.command_line import note
+from balrog_rag.results.run_folder import resume_with
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.run.run import RunOutcome, blames, costs, troubles
 from balrog_rag.util.terminal_safe import one_line

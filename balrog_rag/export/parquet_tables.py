@@ -1,6 +1,6 @@
 """Runs as three Parquet tables: episodes, steps and calls of models, joined by `spec_digest`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -9,8 +9,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion, Header, Lookup, Start, Step
+from balrog_rag.episode.journal import Completion, Event, Header, Lookup, Start, Step
 from balrog_rag.results.episodes import Episode
 from balrog_rag.util.files import replacing
 
@@ -101,13 +100,13 @@ class ParquetTables:
     ) -> None:
         self._files.__exit__(kind, error, trace)  # after an error, earlier tables stay as they were
 
-    def add(self, header: Header, path: Path, episode: Episode | None) -> None:
+    def add(self, header: Header, entries: Iterable[Event], episode: Episode | None) -> None:
         """Add an episode; one that has not ended is only in `steps` and `calls`."""
         keys = {"episode": header.spec.episode, "spec_digest": header.spec_digest}
         rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
         if episode is not None:
             rows["episodes"].append(keys | _episode(episode))
-        for table, row in _entries(path):
+        for table, row in _rows(entries):
             rows[table].append(keys | row)
         for name, found in rows.items():
             if found:
@@ -139,9 +138,10 @@ def _episode(episode: Episode) -> dict[str, Any]:
     }
 
 
-def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(entries: Iterable[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of an episode's steps and calls, each with the name of its table."""
     numbers: dict[str, int] = {}
-    for entry in journal.entries_of(path):
+    for entry in entries:
         match entry:
             case Start():
                 numbers = dict(entry.numbers)

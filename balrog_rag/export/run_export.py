@@ -153,9 +153,10 @@ def _parquet(found: Sequence[Path], out: Path) -> list[Path]:
     read = 0
     with ParquetTables(out) as tables:
         for path in found:
-            header = journals.read(path).header
-            if header is not None:
-                tables.add(header, path, read_episode(path))
+            journal = journals.read(path)
+            if journal.header is not None:
+                ended = read_episode(path, (journal.header, *journal.entries))
+                tables.add(journal.header, journal.entries, ended)
                 read += 1
         if not read:
             journals.read_headed(found[0])  # raises the error

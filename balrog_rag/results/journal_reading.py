@@ -160,7 +160,7 @@ def _read_one(where: JournalReading, source: _Source) -> _Read:
     name = str(path.relative_to(where.run))
     try:
         data = journal.read_bytes(path) if place is None else place.read()
-        episode = read_episode(path, data)
+        episode = read_episode(path, journal.entries_in(data, path))
     except JournalError as error:
         return IndexedJournal(name, problem=str(error).removeprefix(f"{path}: ")), None
     except OSError as error:

@@ -12,6 +12,7 @@ RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 
 import os
 import re
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -42,6 +43,11 @@ RECORDS = (CONFIG, FORKED, SHARD, "run.json", "summary.json", "episodes.csv")
 """The files of a run folder that say what was planned and what came of it."""
 FILES = (*RECORDS, "eval.log")
 """The files of a run folder other than those of its episodes."""
+
+
+def resume_with(folder: Path) -> str:
+    """Return the command that resumes a run or a sweep."""
+    return f"balrog-rag resume {shlex.quote(str(folder))}"
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ This is the only place that converts a journal's lines to scores; the journal it
 valid.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +14,19 @@ from balrog_rag.contracts.errors import BalrogError, JournalError, PluginError
 from balrog_rag.contracts.kinds import kind_of, value_of
 from balrog_rag.contracts.outcome import Outcome
 from balrog_rag.episode import journal
-from balrog_rag.episode.journal import Completion, End, Header, Lookup, Start, Step
+from balrog_rag.episode.journal import Completion, End, Entry, Header, Lookup, Start, Step
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results.episodes import Calls, Episode, Point
 
 
-def read_episode(path: Path, data: bytes | None = None) -> Episode | None:
-    """Read a journal, or its bytes if they were read already; None if the episode has not ended.
+def read_episode(path: Path, entries: Iterable[Entry] | None = None) -> Episode | None:
+    """Read a journal, or its entries if they were read already; None if the episode has not ended.
 
     A game that a client or a person began and did not finish counts as given up.
     Raises JournalError for an invalid line, or if the episode cannot be scored.
     """
     tally: _Tally | None = None
-    for entry in journal.entries_of(path) if data is None else journal.entries_in(data, path):
+    for entry in journal.entries_of(path) if entries is None else entries:
         try:
             if isinstance(entry, Header):
                 tally = _Tally(entry)

@@ -12,6 +12,7 @@ from balrog_rag.results.coded_values import summed
 from balrog_rag.results.episode_arrays import arrays_of
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.results.experiments import departure
+from balrog_rag.results.run_folder import resume_with
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.scoring import (
     count_lacking,
@@ -167,7 +168,7 @@ def counted(counts: Sequence[tuple[str, int]]) -> str:
 
 
 def _resuming(run: LoadedRun) -> str:
-    return "resume its shards" if run.homes else f"resume: balrog-rag resume {run.folder}"
+    return "resume its shards" if run.homes else f"resume: {resume_with(run.folder)}"
 
 
 def _left_out(summary: Summary, console: "Console") -> None:

@@ -15,7 +15,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.results import experiments, planned_looks, run_folder, sweeps
 from balrog_rag.results.episodes import Episode
 from balrog_rag.results.planned_looks import FILE, LOOKS, RecordedLook
-from balrog_rag.results.run_folder import journal_path
+from balrog_rag.results.run_folder import journal_path, resume_with
 from balrog_rag.results.runs import load
 from balrog_rag.results.tally import read_episode
 from balrog_rag.run.plan import PlannedRun
@@ -185,7 +185,5 @@ def _finished(folder: Path) -> Path:
     if not (folder / run_folder.CONFIG).exists():
         raise RunFolderError(f"limits.against={folder}: not a run folder (no config.json)")
     if partial := load(folder).partial:
-        raise RunFolderError(
-            f"limits.against={folder}: {partial}; finish it with `balrog-rag resume {folder}`"
-        )
+        raise RunFolderError(f"limits.against={folder}: {partial}; finish it with `{resume_with(folder)}`")
     return folder

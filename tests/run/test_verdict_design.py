@@ -95,6 +95,21 @@ def test_a_single_run_is_compared_with_a_finished_one(
     assert len(list(Path("results/mine").rglob("*.journal.jsonl"))) == 24
 
 
+def test_an_unfinished_baseline_is_refused_with_the_command_that_finishes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("agent=dummy", *SHORT[:-1], "env.episodes=4", "limits.steps=2")
+    assert verbs.main(["run", *words, "run.name=base"]) == 0
+    base = Path("results/base").rename("results/my base")
+    cut = min(base.rglob("*.journal.jsonl"))
+    cut.write_bytes(b"".join(cut.read_bytes().splitlines(keepends=True)[:-1]))
+    capsys.readouterr()
+    assert verbs.main(["run", *words, SHORT[-1], f"limits.against={base}"]) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("finish it with `balrog-rag resume 'results/my base'`")
+
+
 def test_a_failing_arm_stops_the_looks_but_not_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

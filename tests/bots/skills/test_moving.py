@@ -4,7 +4,9 @@ from balrog_rag.bots.nethack.delver import obstacles
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, fighting, looking, magic, moving, stairs
+from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 from tests.bots.skills.made import ROOM, made
 
@@ -93,6 +95,17 @@ def test_locked_doors_are_kicked_in():
         assert game.run(explore_all) == exploring.EXPLORED
         assert game.player.level.spots(t.DOWN)
         assert 4 in game.pressed
+
+
+def test_a_door_that_somebody_stands_in_is_neither_opened_nor_kicked():
+    with made(ROOM + "MONSTER:('h',\"hobbit\"),(2,1),peaceful,asleep\n") as game:
+        player = game.player
+        (hobbit,) = player.world.monsters
+        player.level.set_terrain(hobbit.place, min(t.CLOSED_DOORS))  # as it was before the hobbit hid it
+        player.refusals[Refusal(Act.LOCKED, (player.level.place, hobbit.place))] = 1
+        assert game.run(moving.step, hobbit.place) == moving.STUCK
+        assert hobbit.peaceful
+        assert not {keys.OPEN, keys.KICK} & set(game.pressed)
 
 
 def test_a_boulder_blocks_the_way_until_it_may_be_pushed():
