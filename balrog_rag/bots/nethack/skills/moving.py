@@ -65,7 +65,8 @@ def occupied(player: Player) -> set[int]:
 def step(player: Player, place: int) -> Skill:
     """Step to a neighbouring square; a closed door there is opened, or kicked in."""
     here, level = player.here, player.level
-    if level.terrain[place] in t.CLOSED_DOORS and player.world.monster_at(place) is None:  # who hides an open one
+    # Where somebody stands, the door is open by now, and hidden.
+    if level.terrain[place] in t.CLOSED_DOORS and player.world.monster_at(place) is None:
         return (yield from open_door(player, place))
     # To walk over goods would pick them up, if autopickup is on: in a shop that is buying.
     goods = place in level.shop and place in level.objects
