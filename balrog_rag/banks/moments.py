@@ -51,18 +51,21 @@ class ReplayableJournal:
         return self.recording.count - over
 
     def replay(
-        self, until: int | None = None, see: "Callable[[int, Replay], None] | None" = None
+        self,
+        until: int | None = None,
+        see: "Callable[[int, Replay], None] | None" = None,
+        done: Callable[[], bool] = lambda: False,
     ) -> "Replay":
         """Replay to a moment, or to the end; `see` is called with every moment on the way.
 
-        The caller closes the returned replay.
+        The replay ends after the step in which `done` comes true. The caller closes the returned replay.
         """
         made = Replay(self.spec)
         try:
             if see is not None:
                 see(0, made)
             for step in self.recording.steps:
-                if until is not None and step.n >= until:
+                if done() or (until is not None and step.n >= until):
                     break
                 keys = len(step.pressed) if until is None else min(len(step.pressed), until - step.n)
                 self._take(made, step, keys, see)

@@ -94,7 +94,7 @@ def search(path: Path, expression: Expression, every: int, folder: Path) -> Foun
         raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
     episode = ReplayableJournal(path, journal.parse(data, path))
     search = _Search(expression, every, episode)
-    played = episode.replay(see=search.see)
+    played = episode.replay(see=search.see, done=search.done)
     names = search.names | played.names()
     played.close()
     where, name = os.path.relpath(path.resolve(), folder.resolve()), episode.spec.episode
@@ -127,6 +127,10 @@ class _Search:
         self.found: list[FoundState] = []
         self.names: set[str] = set()
 
+    def done(self) -> bool:
+        """Whether nothing is left to find: one state is enough, and every name in the condition is known."""
+        return bool(self.found) and not self._every and self._expression.names <= self.names
+
     def see(self, at: int, moment: Replay) -> None:
         """Evaluate the condition at a moment."""
         if at == 0:
@@ -138,6 +142,7 @@ class _Search:
             return
         if self._expression.holds(moment):
             self.found.append(FoundState(at, dict(moment.numbers), self._cut(at, moment)))
+            self.names |= moment.names()
 
     def _cut(self, at: int, moment: Replay) -> Step | None:
         """Return the burst that contains a moment, cut there, without its keys; None between two steps."""

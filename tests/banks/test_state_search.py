@@ -14,7 +14,7 @@ from balrog_rag.banks.publishing import publish
 from balrog_rag.banks.state_checks import check
 from balrog_rag.banks.state_lines import lines
 from balrog_rag.banks.state_search import made, search
-from balrog_rag.contracts.errors import BalrogError, ConfigError, JournalError
+from balrog_rag.contracts.errors import BalrogError, ConfigError, JournalError, ReplayError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.results.run_folder import journal_path
 from balrog_rag.run.episode_runner import EpisodePlayer
@@ -133,3 +133,18 @@ def test_an_agent_is_cut_between_its_steps(specs: Specs, player: Player, tmp_pat
     path = journal_path(tmp_path / "run", spec.episode)
     (state,) = search(path, Expression("step == 5"), 0, tmp_path / "b").states
     assert (state.at, state.cut) == (5, None)
+
+
+def test_what_comes_after_the_state_is_replayed_only_if_it_can_matter(
+    specs: Specs, player: Player, tmp_path: Path
+) -> None:
+    """A name that is unknown where the state was found may be that of a later event."""
+    (spec,) = specs("agent=naive", "env=corridor", steps=12)
+    asyncio.run(player()(spec))
+    path = journal_path(tmp_path / "run", spec.episode)
+    edit_journal(path, "step", lambda step: step.update(obs="0" * len(step["obs"])), at=-1)
+    (state,) = search(path, Expression("step == 5"), 0, tmp_path / "b").states
+    assert state.at == 5
+    for where, every in (("step == 5", 1000), ("step == 5 or later", 0)):
+        with pytest.raises(ReplayError, match="the replay shows something else"):
+            search(path, Expression(where), every, tmp_path / "b")
