@@ -20,6 +20,7 @@ from balrog_rag.bots.nethack.skills import (
     surviving,
 )
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item
@@ -55,7 +56,7 @@ def lift(player, name):
 def go_shopping(player):
     """Buy a tool that was seen from the door, and given up because no way led to it yet."""
     bot, level = Bot(player), player.level
-    bot.looked.update((level.place, place, glyph) for place, glyph in level.objects.items())
+    bot.looked.update(errands._thing(level, place) for place in level.objects)
     for _ in range(40):
         if not (yield from buy(bot)):
             yield from exploring.search(player, 1)
@@ -86,6 +87,61 @@ def test_a_pick_axe_is_bought_where_a_shop_sells_one():
         assert game.run(go_shopping) == "bought"
         assert 50 <= gold - player.body.gold <= 150
         assert "unpaid" not in gear.digger(player).text
+
+
+def test_a_tool_that_is_too_dear_is_paid_with_what_can_be_spared():
+    goods = """OBJECT:('(',"pick-axe"),(12,2)
+OBJECT:('+',"identify"),(1,1)
+OBJECT:('+',"sleep"),(1,1)
+"""
+    with made(SHOP + goods, character="val-hum-neu-fem", seed=2) as game:
+        player = game.player
+        game.run(gear.pick_up, lambda text: "spellbook" in text)
+        assert player.body.gold < TUNING.cheap
+        game.run(explore_all)
+        assert game.run(go_shopping) == "bought"
+        assert "unpaid" not in gear.digger(player).text
+        assert len([item for item in player.world.items if "spellbook" in item.name]) == 1
+        assert player.world.item("long sword")
+
+
+def test_goods_that_no_way_leads_to_are_given_up_after_waiting_for_the_shopkeeper():
+    with made(SHOP + "OBJECT:('(',\"pick-axe\"),(12,2)\n", character="tou-hum-neu-fem") as game:
+        player, bot = game.player, Bot(game.player)
+        game.run(explore_all)
+        (door,) = player.level.spots(t.OPEN_DOORS)
+        game.run(moving.go_to, [door])
+        player.level.refuse(door, door + 1)
+        turn = player.body.turn
+        for waits in range(TUNING.shop_waits + 1):
+            assert not bot.priced, waits
+            assert game.run(lambda _: buy(bot))
+        assert list(bot.priced.values()) == [0]
+        assert player.body.turn >= turn + TUNING.shop_waits
+        assert not game.run(lambda _: buy(bot))
+
+
+def test_what_is_too_dear_is_gone_to_again_when_we_are_richer():
+    with made(SHOP + "OBJECT:('(',\"pick-axe\"),(12,2)\n", character="arc-hum-neu-fem") as game:
+        bot, player = Bot(game.player), game.player
+        player.world.items.clear()
+        game.run(explore_all)
+        place = next(place for place in player.level.objects if place in player.level.shop)
+        for price, gold, going in ((75, 74, False), (75, 75, True), (0, 75, False)):
+            bot.priced[player.level.place, place], player.body.gold = price, gold
+            assert errands._sells(bot, place) is going
+
+
+def test_worn_wielded_and_useful_things_are_not_sold():
+    with made(ROOM, character="val-hum-neu-fem") as game:
+        player = game.player
+        texts = ("a ring mail", "2 scrolls labeled FOO", "a potion of healing", "an uncursed wooden ring",
+                 "3 food rations", "a pick-axe")  # fmt: skip
+        player.world.items += [read_item(letter, text) for letter, text in zip("pqrstu", texts, strict=True)]
+        assert [item.letter for item in gear.salable(player)][:2] == ["q", "s"]
+        assert {item.name for item in gear.salable(player)} == {
+            "scrolls labeled FOO", "wooden ring", "ring mail", "dagger"
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -230,15 +286,30 @@ def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_too():
         assert "yumi" in dropped
 
 
-@pytest.mark.parametrize(("stood", "looked"), [("dwarf", True), ("dwarf lord", True), ("hobbit", False)])
-def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: str, looked: bool):
+@pytest.mark.parametrize(
+    ("stood", "looked"),
+    [(["dwarf"], True), (["dwarf lord"], True), (["hobbit"], False), (["dwarf", "gnome"], True)],
+)
+def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: list[str], looked: bool):
     pile = "OBJECT:('(',\"pick-axe\"),(8,2)\nOBJECT:('+',\"light\"),(8,2)\n"
     with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
         bot, level = Bot(game.player), game.player.level
         (place,) = level.objects
-        level.left[place] = species_of(stood).number
+        level.left[place] = [species_of(name).number for name in stood]
         game.run(lambda _: errands.collect(bot))
         assert bool(gear.digger(game.player)) is looked
+
+
+def test_where_a_further_dwarf_falls_one_looks_again():
+    with made(ROOM + "OBJECT:('+',\"light\"),(8,2)\nBRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
+        bot, level = Bot(game.player), game.player.level
+        (book,), dwarf = level.objects, species_of("dwarf").number
+        for _ in range(2):
+            level.left.setdefault(book, []).append(dwarf)
+            assert game.run(lambda _: errands.collect(bot))
+            assert game.player.here == book
+            assert not game.run(lambda _: errands.collect(bot))
+            game.run(moving.step, book - 1)
 
 
 def test_who_has_a_digging_tool_looks_under_nothing():
@@ -247,7 +318,7 @@ def test_who_has_a_digging_tool_looks_under_nothing():
         bot, level = Bot(game.player), game.player.level
         book = max(level.objects)
         for place in level.objects:
-            level.left[place] = species_of("dwarf").number
+            level.left[place] = [species_of("dwarf").number]
         while game.run(lambda _: errands.collect(bot)):
             pass
         assert gear.digger(game.player)

@@ -9,6 +9,9 @@ from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import slot_of
+from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.player import Player
+from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.species import all_species
 
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
@@ -124,19 +127,69 @@ def buy(bot: Bot) -> Did:
     level.allow(level.shop)
     told = yield from moving.go_to(player, goals, bot.alarm)
     if player.here in goals:
-        bot.priced.add((level.place, player.here))
-        yield from gear.pick_up(player, lambda text: _buys(bot, text))
-        if gear.unpaid(player):
-            yield from gear.pay(player)
-    elif told != moving.ALARMED:
-        bot.priced.update((level.place, place) for place in goals)
+        return (yield from _purchase(bot))
+    if told != moving.ALARMED and not (yield from _wait_for_shopkeeper(bot)):
+        bot.priced |= {(level.place, place): 0 for place in goals}
     return True
 
 
+def _wait_for_shopkeeper(bot: Bot) -> Did:
+    """Go to the shopkeeper, who stands in the way at first; for whoever is in the door, he steps aside."""
+    player = bot.player
+    waits = Refusal(Act.SHOP, player.level.place)
+    keepers = [m for m in player.world.monsters if m.species and m.species.shopkeeper]
+    if not keepers or player.refusals[waits] >= TUNING.shop_waits:
+        return False
+    player.refusals[waits] += 1
+    keeper = min(keepers, key=lambda m: t.distance(m.place, player.here))
+    if player.here in t.NEAR[keeper.place] or (
+        (yield from moving.go_to(player, t.NEAR[keeper.place], bot.alarm)) == moving.NO_WAY
+    ):
+        yield from exploring.search(player, 1)
+    return True
+
+
+def _purchase(bot: Bot) -> Did:
+    """Buy what is wanted of the goods here; for a digging tool that is too dear, sell what we can spare."""
+    player = bot.player
+    tools: list[int] = []
+
+    def wish(text: str) -> bool:
+        price = gear.PRICE.search(text)
+        if price and gear.digs(text):
+            tools.append(int(price[1]))
+        return _buys(bot, text)
+
+    yield from gear.pick_up(player, wish)
+    price = min(tools, default=0)
+    if price > player.body.gold and _wealth(player) >= price and (yield from _raise(bot, price)):
+        yield from gear.pick_up(player, wish)
+    bot.priced[player.world.place, player.here] = price if price > player.body.gold else 0
+    if gear.unpaid(player):
+        yield from gear.pay(player)
+    return True
+
+
+def _raise(bot: Bot, price: int) -> Did:
+    """Sell what we can spare until we can pay a price."""
+    player = bot.player
+    while player.body.gold < price and not bot.enemies() and (spare := gear.salable(player)):
+        yield from gear.sell(player, spare[0])
+    return player.body.gold >= price
+
+
+def _wealth(player: Player) -> int:
+    """Our gold, and what we can spare may bring."""
+    return player.body.gold + TUNING.sale * len(gear.salable(player))
+
+
 def _sells(bot: Bot, place: int) -> bool:
-    """Whether what a shop has there may be bought."""
+    """Whether what a shop has there may be bought: what was too dear, when we have become richer."""
     level = bot.player.level
-    return (level.place, place) not in bot.priced and _worth_buying(bot, k.kinds().name[level.objects[place]])
+    price = bot.priced.get((level.place, place))
+    if price is not None:
+        return 0 < price <= _wealth(bot.player)
+    return _worth_buying(bot, k.kinds().name[level.objects[place]])
 
 
 def _buys(bot: Bot, text: str) -> bool:
@@ -149,7 +202,7 @@ def _worth_buying(bot: Bot, name: str) -> bool:
     """Whether to buy such a thing: a digging tool, and food if we have none and are hungry or rich."""
     player = bot.player
     if gear.digs(name):
-        return bot.plan.dig and not gear.digger(player) and player.body.gold >= TUNING.cheap
+        return bot.plan.dig and not gear.digger(player) and _wealth(player) >= TUNING.cheap
     if not (bot.on.larder and surviving.is_ration(name)) or gear.digger(player):  # no shop admits diggers
         return False
     enough = TUNING.cheap_food if player.body.hunger >= w.HUNGRY else TUNING.rich
@@ -166,7 +219,7 @@ def collect(bot: Bot) -> Did:
         return False
     told = yield from moving.go_to(player, goals, bot.alarm)
     if player.here in goals:
-        bot.looked.add((level.place, player.here, level.objects.get(player.here, 0)))
+        bot.looked.add(_thing(level, player.here))
         yield from gear.pick_up(player, lambda text: wanted(bot, text))
     elif told != moving.ALARMED:
         _give_up(bot, goals)
@@ -179,7 +232,7 @@ def _give_up(bot: Bot, goals: list[int]) -> None:
     for place in goals:
         if (glyph := level.objects.get(place)) is None:
             continue
-        thing = level.place, place, glyph
+        thing = _thing(level, place)
         if bot.on.larder and surviving.is_ration(k.kinds().name[glyph]):
             bot.unreached[thing] = bot.player.body.turn
         else:
@@ -188,13 +241,12 @@ def _give_up(bot: Bot, goals: list[int]) -> None:
 
 def _worth_a_walk(bot: Bot, place: int) -> bool:
     level, table = bot.player.level, k.kinds()
-    glyph = level.objects[place]
-    thing = level.place, place, glyph
+    glyph, thing = level.objects[place], _thing(level, place)
     if place in level.shop or level.terrain[place] in t.TRAPS or thing in bot.looked:
         return False
     if bot.player.body.turn - bot.unreached.get(thing, -TUNING.tried_again) < TUNING.tried_again:
         return False
-    if not gear.digger(bot.player) and _a_dwarfs(bot, place, glyph):
+    if not gear.digger(bot.player) and _a_dwarfs(level, place, glyph):
         return True
     if table.shows[glyph] == k.CORPSE:
         return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
@@ -203,11 +255,19 @@ def _worth_a_walk(bot: Bot, place: int) -> bool:
     return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols
 
 
-def _a_dwarfs(bot: Bot, place: int, glyph: int) -> bool:
+def _thing(level: Level, place: int) -> tuple[Place, int, int, int]:
+    """What lies on a square, as it is remembered: another one since a further dwarf fell there."""
+    return level.place, place, level.objects.get(place, 0), _fallen_dwarves(level, place)
+
+
+def _fallen_dwarves(level: Level, place: int) -> int:
+    """How many dwarves seem to have fallen on a square."""
+    return sum(all_species()[kind].name in DWARVES for kind in level.left.get(place, ()))
+
+
+def _a_dwarfs(level: Level, place: int, glyph: int) -> bool:
     """Whether a thing may hide a digging tool: a dwarf's clothes, its corpse, or what lies where it fell."""
-    table, left = k.kinds(), bot.player.level.left
-    kinds = [left[place]] if place in left else []
-    if table.shows[glyph] == k.CORPSE:
-        kinds.append(table.species[glyph])
+    table = k.kinds()
+    corpse = table.shows[glyph] == k.CORPSE and all_species()[table.species[glyph]].name in DWARVES
     worn = any(word in table.name[glyph] for word in _DWARVISH)
-    return worn or any(all_species()[kind].name in DWARVES for kind in kinds)
+    return worn or corpse or bool(_fallen_dwarves(level, place))

@@ -130,12 +130,12 @@ class Bot:
     """The turn in which the guard of a vault was last seen."""
     fired_at: int = -100
     """The turn in which a missile hurt us."""
-    looked: set[tuple[Place, int, int]] = field(default_factory=set)
-    """Things that were looked at: level, square, glyph."""
-    unreached: dict[tuple[Place, int, int], int] = field(default_factory=dict)
-    """When no way led to food, which may be found later: level, square, glyph."""
-    priced: set[tuple[Place, int]] = field(default_factory=set)
-    """Goods for sale that we went to: level, square."""
+    looked: set[tuple[Place, int, int, int]] = field(default_factory=set)
+    """Things that were looked at: level, square, glyph, dwarves that had fallen there."""
+    unreached: dict[tuple[Place, int, int, int], int] = field(default_factory=dict)
+    """When no way led to food, which may be found later; likewise."""
+    priced: dict[tuple[Place, int], int] = field(default_factory=dict)
+    """What a digging tool costs that was too dear, 0 for other goods that we went to: level, square."""
     ignored: dict[int, int] = field(default_factory=dict)
     """Until when a monster out of reach is ignored."""
     chased: Counter[int] = field(default_factory=Counter)

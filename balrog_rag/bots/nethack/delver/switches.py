@@ -44,7 +44,7 @@ class Switches:
     wands: bool = _tactic("all", "learn by engraving what unknown wands do, and speed up with one")
     rest: bool = _tactic("growing", "rest until wounds have healed")
     collecting: bool = _tactic("growing", "walk to wanted items and pick them up")
-    shopping: bool = _tactic("growing", "buy a digging tool")
+    shopping: bool = _tactic("growing", "buy a digging tool, and sell things for it")
     murder: bool = _tactic("growing", "kill peaceful dwarves for their pick-axes")
     listening: bool = _tactic("growing", "wait in the Mines for a monster that is heard to dig")
     seeking: bool = _tactic("growing", "search for hidden ways to the stairs of the Mines")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
 from balrog_rag.bots.nethack.plan.plan_items import carried, class_of
 from balrog_rag.bots.nethack.skills import gear, looking, magic
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import keys
@@ -124,7 +125,6 @@ def _pay(player: Player) -> Skill:
 
 def _sell(player: Player, item: Item) -> Skill:
     gold = player.body.gold
-    yield from player.ask(keys.DROP, ("want to drop", item.letter), ("Sell it", "y"), ("offers", "y"))
-    if player.body.gold > gold:
+    if (yield from gear.sell(player, item)) == Told.SOLD:
         return f"sold for {player.body.gold - gold} gold pieces"
     return f"not sold: {said(player)}"

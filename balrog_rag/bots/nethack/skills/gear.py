@@ -183,6 +183,33 @@ def pay(player: Player) -> Skill:
     return Told.PAID if player.said("bought") else Told.COULD_NOT_PAY
 
 
+_DEAR = re.compile(r"\b(?:spellbook|ring|amulet|scroll|potion)s?\b")
+"""Words for what sells well."""
+_USED = re.compile(r"healing|magic mapping")
+"""Words for what we have use for."""
+
+
+def salable(player: Player) -> list[Item]:
+    """What we can spare in a shop, the dearest first."""
+    kept = best_weapon(player), launcher(player)
+    spare = [
+        item
+        for item in player.world.items
+        if not (item.worn or item.wielded or item in kept or _USED.search(item.name) or digs(item.name))
+        and not player.refusals[Refusal(Act.DROP, item.text)]
+    ]
+    dear = [item for item in spare if _DEAR.search(item.name) and not item.slot]
+    return dear + [item for item in spare if item.slot or is_weapon(item.name)]
+
+
+def sell(player: Player, item: Item) -> Skill:
+    """Sell an item to a shopkeeper; one who has no use for it leaves it on the floor."""
+    player.refusals[Refusal(Act.DROP, item.text)] += 1
+    gold = player.body.gold
+    yield from player.ask(keys.DROP, ("want to drop", item.letter), ("Sell it", "y"), ("offers", "y"))
+    return Told.SOLD if player.body.gold > gold else Told.NOT_SOLD
+
+
 def autopickup_off(player: Player) -> Skill:
     """Make sure that walking does not pick items up: in a shop that is buying."""
     for _ in range(2):

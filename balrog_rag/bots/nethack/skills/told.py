@@ -36,6 +36,8 @@ class Told(StrEnum):
     DROPPED = "dropped"
     PAID = "paid"
     COULD_NOT_PAY = "could not pay"
+    SOLD = "sold"
+    NOT_SOLD = "not sold"
     OFF = "off"
     ON = "on"
     TOOK = "took"

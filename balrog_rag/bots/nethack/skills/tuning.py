@@ -270,6 +270,8 @@ class Tuning:
         "gold pieces below which none can be bought",
         "objects.c:249 and 703: mattock and pick-axe cost 50",
     )
+    sale: int = _chosen(30, "gold pieces that a scroll, potion or the like may bring")
+    shop_waits: int = _chosen(20, "how often one waits on a level for a shopkeeper to step aside")
     cheap_food: int = _source(
         10, "gold pieces below which no food is bought", "objects.c:727: nutrition / 20 + 5, 7 for an apple"
     )

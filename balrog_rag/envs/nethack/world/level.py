@@ -35,8 +35,8 @@ class Level:
         self.boulders: set[int] = set()
         self.fresh: dict[int, int] = {}
         """When a monster was seen to die where a corpse of its kind lies, by square."""
-        self.left: dict[int, int] = {}
-        """The species that was seen on a square before a thing lay there: it may have died."""
+        self.left: dict[int, list[int]] = {}
+        """The species that were seen on a square before a thing lay there: they may have died."""
         self.visited = bytearray(t.SIZE)
         self.searched = [0] * t.SIZE
         self.links: dict[int, Place] = {}
@@ -84,7 +84,7 @@ class Level:
         before = int(self._shown[place])
         if table.shows[before] not in (k.MONSTER, k.PET):
             return
-        self.left[place] = table.species[before]
+        self.left.setdefault(place, []).append(table.species[before])
         if table.shows[thing] == k.CORPSE and table.species[before] == table.species[thing]:
             self.fresh[place] = turn
 

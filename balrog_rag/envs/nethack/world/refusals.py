@@ -26,6 +26,8 @@ class Act(Enum):
     """Searches of a level for any way on."""
     SEEK = auto()
     """Searches of a level for the way to the Mines."""
+    SHOP = auto()
+    """Waits on a level for a shopkeeper to step aside."""
     SQUEEZE = auto()
     STAIRS = auto()
     STEP = auto()
