@@ -2,11 +2,11 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import battle, errands, journey
-from balrog_rag.bots.nethack.delver.errands import buy
+from balrog_rag.bots.nethack.delver import battle, errands, journey, shopping
 from balrog_rag.bots.nethack.delver.hero_needs import escorted
 from balrog_rag.bots.nethack.delver.retreat import fall
 from balrog_rag.bots.nethack.delver.rules import RULES
+from balrog_rag.bots.nethack.delver.shopping import buy
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import (
@@ -18,6 +18,7 @@ from balrog_rag.bots.nethack.skills import (
     magic,
     moving,
     surviving,
+    trading,
 )
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
@@ -129,7 +130,7 @@ def test_what_is_too_dear_is_gone_to_again_when_we_are_richer():
         place = next(place for place in player.level.objects if place in player.level.shop)
         for price, gold, going in ((75, 74, False), (75, 75, True), (0, 75, False)):
             bot.priced[player.level.place, place], player.body.gold = price, gold
-            assert errands._sells(bot, place) is going
+            assert shopping._sells(bot, place) is going
 
 
 def test_worn_wielded_and_useful_things_are_not_sold():
@@ -138,8 +139,8 @@ def test_worn_wielded_and_useful_things_are_not_sold():
         texts = ("a ring mail", "2 scrolls labeled FOO", "a potion of healing", "an uncursed wooden ring",
                  "3 food rations", "a pick-axe")  # fmt: skip
         player.world.items += [read_item(letter, text) for letter, text in zip("pqrstu", texts, strict=True)]
-        assert [item.letter for item in gear.salable(player)][:2] == ["q", "s"]
-        assert {item.name for item in gear.salable(player)} == {
+        assert [item.letter for item in trading.salable(player)][:2] == ["q", "s"]
+        assert {item.name for item in trading.salable(player)} == {
             "scrolls labeled FOO", "wooden ring", "ring mail", "dagger"
         }  # fmt: skip
 

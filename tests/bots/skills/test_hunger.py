@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import errands, hero_needs, meals
+from balrog_rag.bots.nethack.delver import errands, hero_needs, meals, shopping
 from balrog_rag.bots.nethack.delver.state import Bot, Plan
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.plan import plan_items
@@ -136,10 +136,10 @@ def test_the_hungry_buy_food_that_they_can_pay(gold: int, bought: bool):
         player, bot = game.player, Bot(game.player, Plan(dig=False))
         game.run(lambda _: errands.collect(bot))
         game.run(lambda _: exploring.explore(player, lambda: False))
-        assert not game.run(lambda _: errands.buy(bot))
+        assert not game.run(lambda _: shopping.buy(bot))
         assert game.run(wait, w.HUNGRY) == "waited"
         for _ in range(40):
-            if not game.run(lambda _: errands.buy(bot)):
+            if not game.run(lambda _: shopping.buy(bot)):
                 break
         assert (player.body.gold < gold) is bought
         food = surviving.rations(player)
@@ -151,12 +151,12 @@ def test_the_rich_buy_food_before_hunger_comes():
     with made(ROOM) as game:
         body, bot = game.player.body, Bot(game.player)
         for body.gold, buys in ((TUNING.rich, True), (TUNING.rich - 1, False)):
-            assert errands._buys(bot, "a food ration (for sale, 45 zorkmids)") is buys
+            assert shopping._buys(bot, "a food ration (for sale, 45 zorkmids)") is buys
         body.gold = TUNING.rich
-        assert not errands._buys(bot, "a food ration (for sale, 201 zorkmids)")
-        assert not errands._buys(bot, "a food ration")
+        assert not shopping._buys(bot, "a food ration (for sale, 201 zorkmids)")
+        assert not shopping._buys(bot, "a food ration")
         game.player.world.items = [read_item("a", "an uncursed apple")]
-        assert not errands._buys(bot, "a food ration (for sale, 45 zorkmids)")
+        assert not shopping._buys(bot, "a food ration (for sale, 45 zorkmids)")
 
 
 def test_a_way_to_food_is_looked_for_again():

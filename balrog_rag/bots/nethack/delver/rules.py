@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from balrog_rag.bots.nethack.delver.battle import battle, engulfed
-from balrog_rag.bots.nethack.delver.errands import buy, collect, upkeep
+from balrog_rag.bots.nethack.delver.errands import collect, upkeep
 from balrog_rag.bots.nethack.delver.hero_needs import escorted, needs, train
 from balrog_rag.bots.nethack.delver.journey import journey
 from balrog_rag.bots.nethack.delver.meals import eat_corpses
+from balrog_rag.bots.nethack.delver.shopping import buy
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import exploring, looking, magic
 from balrog_rag.bots.nethack.skills.tuning import TUNING

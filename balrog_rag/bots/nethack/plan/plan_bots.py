@@ -7,7 +7,7 @@ from balrog_rag.bots.nethack.delver.rules import FIRST, RULES, Rule, follow, pre
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame
 from balrog_rag.bots.nethack.plan.plan_travel import uncover
-from balrog_rag.bots.nethack.skills import exploring, gear, moving, stairs
+from balrog_rag.bots.nethack.skills import exploring, gear, moving, stairs, trading
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world.player import Skill
 
@@ -48,7 +48,7 @@ def _play(game: PlanGame, rules: Sequence[Rule], done: Callable[[], bool]) -> Sk
     if not game.kept.get(_PREPARED):
         game.kept[_PREPARED] = True
         yield from prepare(bot)
-        yield from gear.autopickup_off(bot.player)
+        yield from trading.autopickup_off(bot.player)
     return (yield from follow(bot, rules, lambda: done() or game.stop))
 
 

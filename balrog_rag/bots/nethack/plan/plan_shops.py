@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from balrog_rag.bots.nethack.plan.plan_game import PlanGame, said
 from balrog_rag.bots.nethack.plan.plan_items import carried, class_of
-from balrog_rag.bots.nethack.skills import gear, looking, magic
+from balrog_rag.bots.nethack.skills import gear, looking, magic, trading
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import glyph_kinds as k
@@ -50,7 +50,7 @@ def _asked_price(player: Player) -> Skill:
     """What the price of the thing underfoot says of it."""
     yield from looking.look_here(player)
     told = " ".join(player.heard)
-    price = gear.PRICE.search(told)
+    price = trading.PRICE.search(told)
     if price is None:
         raise ProgramFailed("there is no unknown wand to engrave with, and nothing for sale underfoot")
     bases = _bases_of_price(int(price[1]), int(player.screen.blstats[_CHARISMA]))
@@ -109,7 +109,7 @@ def shop(game: PlanGame, deal: str, item_letter: str | None = None) -> Skill:
             raise ProgramFailed("name the item to sell: shop sell a")
         return (yield from _sell(player, carried(player, item_letter)))
     yield from looking.look_here(player)
-    price = gear.PRICE.search(" ".join(player.heard))
+    price = trading.PRICE.search(" ".join(player.heard))
     if price is None:
         raise ProgramFailed("nothing underfoot is for sale")
     if int(price[1]) > player.body.gold:
@@ -119,12 +119,12 @@ def shop(game: PlanGame, deal: str, item_letter: str | None = None) -> Skill:
 
 
 def _pay(player: Player) -> Skill:
-    done = yield from gear.pay(player)
+    done = yield from trading.pay(player)
     return f"{done}: {said(player)}"
 
 
 def _sell(player: Player, item: Item) -> Skill:
     gold = player.body.gold
-    if (yield from gear.sell(player, item)) == Told.SOLD:
+    if (yield from trading.sell(player, item)) == Told.SOLD:
         return f"sold for {player.body.gold - gold} gold pieces"
     return f"not sold: {said(player)}"

@@ -19,8 +19,6 @@ Wish = Callable[[str], bool]
 
 _ENTRY = re.compile(r"(?:^| )([a-zA-Z]) - (.+)$")
 _ALONE = re.compile(r"You (?:see|feel) here (.+?)\.(?:  |$)")
-PRICE = re.compile(r"\(for sale, (\d+) zorkmids?\)")
-"""What a shop asks for an item, in its description."""
 _PAGES = 10
 DIGGERS = ("pick-axe", "dwarvish mattock", "broad pick")
 
@@ -155,18 +153,6 @@ def burden(player: Player) -> Item | None:
     return next((item for word in _JUNK for item in spare if word in item.name), None)
 
 
-def unpaid(player: Player) -> Item | None:
-    """Goods that were picked up where we fell into a shop: with them, digging on would be theft."""
-    return next(
-        (
-            i
-            for i in player.world.items
-            if "unpaid" in i.use and not player.refusals[Refusal(Act.DROP, i.text)]
-        ),
-        None,
-    )
-
-
 def drop(player: Player, item: Item) -> Skill:
     """Drop an item."""
     player.refusals[Refusal(Act.DROP, item.text)] += 1
@@ -175,48 +161,6 @@ def drop(player: Player, item: Item) -> Skill:
         player.refusals[Refusal(Act.SQUEEZE)] = 0
         player.level.forgive()
     return Told.DROPPED
-
-
-def pay(player: Player) -> Skill:
-    """Pay for items from a shop."""
-    yield from player.ask(keys.PAY, ("Itemized", "n"), ("Pay", "y"), ("pay", "y"))
-    return Told.PAID if player.said("bought") else Told.COULD_NOT_PAY
-
-
-_DEAR = re.compile(r"\b(?:spellbook|ring|amulet|scroll|potion)s?\b")
-"""Words for what sells well."""
-_USED = re.compile(r"healing|magic mapping")
-"""Words for what we have use for."""
-
-
-def salable(player: Player) -> list[Item]:
-    """What we can spare in a shop, the dearest first."""
-    kept = best_weapon(player), launcher(player)
-    spare = [
-        item
-        for item in player.world.items
-        if not (item.worn or item.wielded or item in kept or _USED.search(item.name) or digs(item.name))
-        and not player.refusals[Refusal(Act.DROP, item.text)]
-    ]
-    dear = [item for item in spare if _DEAR.search(item.name) and not item.slot]
-    return dear + [item for item in spare if item.slot or is_weapon(item.name)]
-
-
-def sell(player: Player, item: Item) -> Skill:
-    """Sell an item to a shopkeeper; one who has no use for it leaves it on the floor."""
-    player.refusals[Refusal(Act.DROP, item.text)] += 1
-    gold = player.body.gold
-    yield from player.ask(keys.DROP, ("want to drop", item.letter), ("Sell it", "y"), ("offers", "y"))
-    return Told.SOLD if player.body.gold > gold else Told.NOT_SOLD
-
-
-def autopickup_off(player: Player) -> Skill:
-    """Make sure that walking does not pick items up: in a shop that is buying."""
-    for _ in range(2):
-        yield from player.command(keys.AUTOPICKUP)
-        if player.said("OFF"):
-            return Told.OFF
-    return Told.ON
 
 
 def pick_up(player: Player, wish: Wish) -> Skill:
