@@ -214,15 +214,16 @@ def test_a_corpse_is_fresh_if_a_monster_of_its_kind_stood_there_a_moment_before(
     assert known.fresh == ({at(1, 0): 5} if fresh else {})
 
 
-def test_where_a_monster_gave_way_to_a_thing_is_remembered():
+def test_who_gave_way_to_a_thing_is_remembered_also_when_another_one_does():
     shown = Drawn("@..")
     known = Level(HERE)
-    for turn, glyph in enumerate((monster("dwarf"), monster("newt", "BODY"))):
+    left = monster("dwarf"), monster("newt", "BODY"), monster("gnome"), monster("jackal", "BODY")
+    for turn, glyph in enumerate(left):
         shown.put(2, 1, glyph)
         shown.put(3, 1, monster("newt", "BODY"))  # nobody stood on this one
         look(known, shown, turn)
-    assert [all_species()[number].name for number in known.left.values()] == ["dwarf"]
     assert list(known.left) == [at(1, 0)]
+    assert [all_species()[number].name for number in known.left[at(1, 0)]] == ["dwarf", "gnome"]
     assert known.fresh == {}
 
 
