@@ -2,14 +2,14 @@
 
 from balrog_rag.bots.nethack.delver.battle import digging_down, hurrying
 from balrog_rag.bots.nethack.delver.retreat import MISSILES, drink, escape, take_cover
-from balrog_rag.bots.nethack.delver.state import DWARVES, Bot, Did
+from balrog_rag.bots.nethack.delver.state import DWARVES, Bot, Did, Thing
 from balrog_rag.bots.nethack.skills import exploring, gear, magic, moving, surviving, trading
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import slot_of
-from balrog_rag.envs.nethack.world.level import Level, Place
+from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.species import all_species
 
 _DWARVISH = ("dwarvish", "hooded cloak", "hard shoes", "hard hat", "iron shoes", "broad short sword")
@@ -135,10 +135,10 @@ def _give_up(bot: Bot, goals: list[int]) -> None:
     """Note that no way leads to these things; one to food is looked for again later."""
     level = bot.player.level
     for place in goals:
-        if (glyph := level.objects.get(place)) is None:
+        if place not in level.objects:
             continue
         thing = _thing(level, place)
-        if bot.on.larder and surviving.is_ration(k.kinds().name[glyph]):
+        if bot.on.larder and surviving.is_ration(k.kinds().name[thing.glyph]):
             bot.unreached[thing] = bot.player.body.turn
         else:
             bot.looked.add(thing)
@@ -146,33 +146,35 @@ def _give_up(bot: Bot, goals: list[int]) -> None:
 
 def _worth_a_walk(bot: Bot, place: int) -> bool:
     level, table = bot.player.level, k.kinds()
-    glyph, thing = level.objects[place], _thing(level, place)
-    if place in level.shop or level.terrain[place] in t.TRAPS or thing in bot.looked:
+    if place in level.shop or level.terrain[place] in t.TRAPS:
+        return False
+    thing = _thing(level, place)
+    if thing in bot.looked:
         return False
     if bot.player.body.turn - bot.unreached.get(thing, -TUNING.tried_again) < TUNING.tried_again:
         return False
-    if not gear.digger(bot.player) and _a_dwarfs(level, place, glyph):
+    if not gear.digger(bot.player) and _a_dwarfs(thing):
         return True
-    if table.shows[glyph] == k.CORPSE:
-        return place in level.fresh and "dwarf" in all_species()[table.species[glyph]].name
+    if table.shows[thing.glyph] == k.CORPSE:
+        return place in level.fresh and "dwarf" in all_species()[table.species[thing.glyph]].name
     armed = not bot.player.thrown and not (bot.on.rearm and gear.unarmed(bot.player))
     symbols = "/" if armed else "/)"
-    return wanted(bot, table.name[glyph]) or table.symbol[glyph] in symbols
+    return wanted(bot, table.name[thing.glyph]) or table.symbol[thing.glyph] in symbols
 
 
-def _thing(level: Level, place: int) -> tuple[Place, int, int, int]:
-    """What lies on a square, as it is remembered: another one since a further dwarf fell there."""
-    return level.place, place, level.objects.get(place, 0), _fallen_dwarves(level, place)
+def _thing(level: Level, place: int) -> Thing:
+    """What lies on a square, as far as it is known."""
+    fallen = level.left.get(place, ())
+    dwarves = sum(all_species()[kind].name in DWARVES for kind in fallen)
+    return Thing(level.place, place, level.objects.get(place, 0), dwarves)
 
 
-def _fallen_dwarves(level: Level, place: int) -> int:
-    """How many dwarves seem to have fallen on a square."""
-    return sum(all_species()[kind].name in DWARVES for kind in level.left.get(place, ()))
-
-
-def _a_dwarfs(level: Level, place: int, glyph: int) -> bool:
-    """Whether a thing may hide a digging tool: a dwarf's clothes, its corpse, or what lies where it fell."""
+def _a_dwarfs(thing: Thing) -> bool:
+    """Whether it may hide a digging tool: a dwarf's clothes, its corpse, or what lies where it fell."""
     table = k.kinds()
-    corpse = table.shows[glyph] == k.CORPSE and all_species()[table.species[glyph]].name in DWARVES
-    worn = any(word in table.name[glyph] for word in _DWARVISH)
-    return worn or corpse or bool(_fallen_dwarves(level, place))
+    corpse = table.shows[thing.glyph] == k.CORPSE
+    return (
+        thing.dwarves > 0
+        or any(word in table.name[thing.glyph] for word in _DWARVISH)
+        or (corpse and all_species()[table.species[thing.glyph]].name in DWARVES)
+    )

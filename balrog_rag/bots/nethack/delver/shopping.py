@@ -35,11 +35,10 @@ def _wait_for_shopkeeper(bot: Bot) -> Did:
     if not keepers or player.refusals[waits] >= TUNING.shop_waits:
         return False
     player.refusals[waits] += 1
-    keeper = min(keepers, key=lambda m: t.distance(m.place, player.here))
-    if player.here in t.NEAR[keeper.place] or (
-        (yield from moving.go_to(player, t.NEAR[keeper.place], bot.alarm)) == moving.NO_WAY
-    ):
-        yield from exploring.search(player, 1)
+    beside = t.NEAR[min(keepers, key=lambda m: t.distance(m.place, player.here)).place]
+    if player.here not in beside and (yield from moving.go_to(player, beside, bot.alarm)) != moving.NO_WAY:
+        return True
+    yield from exploring.search(player, 1)
     return True
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import fighting, gear, surviving
@@ -93,6 +93,16 @@ class SwitchedOff:
         return not getattr(self._switches, str(name))
 
 
+class Thing(NamedTuple):
+    """What lies on a square; to look there again pays when its top has changed or a further dwarf fell."""
+
+    level: Place
+    place: int
+    glyph: int
+    dwarves: int
+    """How many dwarves seem to have fallen there."""
+
+
 @dataclass
 class Bot:
     """A player with a plan."""
@@ -130,10 +140,10 @@ class Bot:
     """The turn in which the guard of a vault was last seen."""
     fired_at: int = -100
     """The turn in which a missile hurt us."""
-    looked: set[tuple[Place, int, int, int]] = field(default_factory=set)
-    """Things that were looked at: level, square, glyph, dwarves that had fallen there."""
-    unreached: dict[tuple[Place, int, int, int], int] = field(default_factory=dict)
-    """When no way led to food, which may be found later; likewise."""
+    looked: set[Thing] = field(default_factory=set)
+    """Things that were looked at."""
+    unreached: dict[Thing, int] = field(default_factory=dict)
+    """When no way led to food, which may be found later."""
     priced: dict[tuple[Place, int], int] = field(default_factory=dict)
     """What a digging tool costs that was too dear, 0 for other goods that we went to: level, square."""
     ignored: dict[int, int] = field(default_factory=dict)

@@ -143,14 +143,18 @@ def burden(player: Player) -> Item | None:
     """The item to drop if we carry too much to be quick, or to get through a narrow place."""
     if not player.body.load and not player.refusals[Refusal(Act.SQUEEZE)]:
         return None
-    kept = best_weapon(player), player.world.item(*DIGGERS)
-    spare = [
+    spare = loose(player, best_weapon(player), player.world.item(*DIGGERS))
+    return next((item for word in _JUNK for item in spare if word in item.name), None)
+
+
+def loose(player: Player, *kept: Item | None) -> list[Item]:
+    """What is neither in use nor kept, nor was dropped in vain before."""
+    return [
         item
         for item in player.world.items
         if not (item.worn or item.wielded or item in kept)
         and not player.refusals[Refusal(Act.DROP, item.text)]
     ]
-    return next((item for word in _JUNK for item in spare if word in item.name), None)
 
 
 def drop(player: Player, item: Item) -> Skill:

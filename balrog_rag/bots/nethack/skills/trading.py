@@ -2,7 +2,7 @@
 
 import re
 
-from balrog_rag.bots.nethack.skills.gear import best_weapon, digs, is_weapon
+from balrog_rag.bots.nethack.skills.gear import best_weapon, digs, is_weapon, loose
 from balrog_rag.bots.nethack.skills.missiles import launcher
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
@@ -38,12 +38,10 @@ def pay(player: Player) -> Skill:
 
 def salable(player: Player) -> list[Item]:
     """What we can spare in a shop, the dearest first."""
-    kept = best_weapon(player), launcher(player)
     spare = [
         item
-        for item in player.world.items
-        if not (item.worn or item.wielded or item in kept or _USED.search(item.name) or digs(item.name))
-        and not player.refusals[Refusal(Act.DROP, item.text)]
+        for item in loose(player, best_weapon(player), launcher(player))
+        if not (_USED.search(item.name) or digs(item.name))
     ]
     dear = [item for item in spare if _DEAR.search(item.name) and not item.slot]
     return dear + [item for item in spare if item.slot or is_weapon(item.name)]
