@@ -6,7 +6,7 @@ from nle import nethack as nh
 from balrog_rag.envs.nethack.world import glyph_kinds as k
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import read_item, slot_of
-from balrog_rag.envs.nethack.world.known_world import World
+from balrog_rag.envs.nethack.world.known_world import BLIND, HALLUCINATING, World
 from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.names import name_of, position
 from balrog_rag.envs.nethack.world.popups import popup, waits
@@ -149,6 +149,25 @@ def test_what_is_felt_and_not_seen_has_no_species_and_is_an_enemy():
     found = seen(shown).monsters
     assert [each.species for each in found] == [None, None]
     assert all(each.hostile for each in found)
+
+
+def test_who_hallucinates_sees_no_kinds_and_wakes_up_to_them():
+    shown = moved(1, 1, "cockatrice")
+    shown.number(condition=HALLUCINATING)
+    world = seen(shown)
+    assert [each.species for each in world.monsters] == [None]
+    shown.number(condition=0, turn=2)
+    assert [each.species.name for each in seen(shown, world=world).monsters] == ["cockatrice"]
+
+
+def test_a_square_that_was_visited_blind_is_gone_to_again():
+    world, here = World(), at(1, 0)
+    for condition, visited in ((BLIND, 1), (0, 1)):
+        seen(Drawn(".@.", condition=condition), world=world)
+        assert world.level.visited[here] == visited
+    seen(Drawn("@..", condition=BLIND), world=world)
+    seen(Drawn("..@"), world=world)
+    assert not world.level.visited[at(0, 0)]
 
 
 @pytest.mark.parametrize(

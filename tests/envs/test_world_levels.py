@@ -193,6 +193,30 @@ def test_a_square_that_is_no_longer_seen_is_remembered_and_things_that_are_gone_
     assert not look(known, shown), "nothing has changed since"
 
 
+def test_the_ground_under_a_monster_that_left_unseen_is_unknown_unless_it_was_walked_on():
+    shown, known = Drawn("@:"), Level(HERE)
+    for x in (5, 6):
+        shown.put(x, 1, monster("newt"))
+    look(known, shown)
+    assert [known.terrain[at(x, 0)] for x in (4, 5)] == [t.FLOOR, t.FLOOR]
+    known.visit(at(5, 0), blind=False)
+    for x in (5, 6):
+        shown.put(x, 1, ground(" "))
+    look(known, shown)
+    assert [known.terrain[at(x, 0)] for x in (4, 5)] == [t.UNKNOWN, t.FLOOR]
+
+
+def test_what_was_visited_blind_counts_as_visited_only_until_we_see_again():
+    known = Level(HERE)
+    seen, felt, later = at(1, 0), at(2, 0), at(3, 0)
+    known.visit(seen, blind=False)
+    for place in (seen, felt):
+        known.visit(place, blind=True)
+    assert known.visited[felt]
+    known.visit(later, blind=False)
+    assert [known.visited[place] for place in (seen, felt, later)] == [1, 0, 1]
+
+
 def test_water_makes_a_level_wet():
     assert not level("...").wet
     assert level("..}").wet

@@ -38,7 +38,7 @@ class Monster:
 
     place: int
     species: Species | None
-    """None if it was felt but not seen."""
+    """None if it was felt but not seen, or seen while hallucinating."""
     tame: bool
     peaceful: bool | None = None
     """Whether it is peaceful; None if unknown."""
@@ -236,7 +236,7 @@ class World:
             self.monsters = []
             return
         changed = self.level.see(glyphs, self.body.turn)
-        self.level.visited[here] = 1
+        self.level.visit(here, blind=bool(self.body.condition & BLIND))
         now = (here, self.body.turn, self._place)
         if changed or now != self._known:
             self._known = now
@@ -277,7 +277,8 @@ class World:
         """The monster shown at a square: a known one if one of its kind was near, else a new one."""
         number = kinds.species[glyph]
         felt = kinds.shows[glyph] == k.UNSEEN
-        species = None if felt or number < 0 else all_species()[number]
+        mistaken = felt or self.body.condition & HALLUCINATING
+        species = None if mistaken or number < 0 else all_species()[number]
         tame, turn = kinds.shows[glyph] == k.PET, self.body.turn
         best = None
         for monster in old:

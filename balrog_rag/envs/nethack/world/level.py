@@ -23,7 +23,8 @@ class Place(NamedTuple):
 class Level:
     """The map of one level as far as it was seen.
 
-    If only an object or a monster was seen on a square, its ground is assumed to be floor.
+    If only an object or a monster was seen on a square, its ground is assumed to be floor, and that is
+    forgotten when the monster has left unseen.
     """
 
     def __init__(self, place: Place) -> None:
@@ -38,6 +39,8 @@ class Level:
         self.left: dict[int, list[int]] = {}
         """The species that were seen on a square before a thing lay there: they may have died."""
         self.visited = bytearray(t.SIZE)
+        self.felt: set[int] = set()
+        """Visited squares from which nothing was seen, since we were blind."""
         self.searched = [0] * t.SIZE
         self.links: dict[int, Place] = {}
         """The known destination of stairs, by square."""
@@ -62,6 +65,8 @@ class Level:
         """When a pet was last seen here."""
         self.dug: int | None = None
         """When somebody was last heard to dig here."""
+        self._assumed: set[int] = set()
+        """Squares whose ground was never seen."""
         self._refused: set[tuple[int, int]] = set()
         self._steps: list[tuple[int, ...] | None] = [None] * t.SIZE
         self._shown: NDArray[Any] = np.full(t.SIZE, k.kinds().shows.index(k.EFFECT), np.int16)
@@ -97,10 +102,14 @@ class Level:
             code = table.terrain[glyph]
             if code:  # a square out of sight may look like stone
                 self.set_terrain(place, code)
+            elif place in self._assumed and not self.visited[place]:
+                self.set_terrain(place, t.UNKNOWN)
+            self._assumed.discard(place)
             return
         if shows in (k.EFFECT, k.SWALLOWED):
             return
         if self.terrain[place] == t.UNKNOWN:
+            self._assumed.add(place)
             self.set_terrain(place, t.FLOOR)
         if shows in _THINGS:
             self._lay(place, glyph, table)
@@ -115,6 +124,16 @@ class Level:
             self.set_terrain(place, t.FLOOR)
         elif self.terrain[place] in t.CLOSED_DOORS:  # nothing lies in a closed door, so it is broken
             self.set_terrain(place, t.DOORWAY)
+
+    def visit(self, place: int, blind: bool) -> None:
+        """Remember that we stood on a square; what was visited blind counts only until we see again."""
+        if blind and not self.visited[place]:
+            self.felt.add(place)
+        elif not blind and self.felt:
+            for unseen in self.felt:
+                self.visited[unseen] = 0
+            self.felt.clear()
+        self.visited[place] = 1
 
     def set_terrain(self, place: int, code: int) -> None:
         """Remember the ground of a square."""
