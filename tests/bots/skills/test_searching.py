@@ -9,6 +9,7 @@ from balrog_rag.envs.nethack.world.level import Level, Place
 from balrog_rag.envs.nethack.world.routes import Ways
 from tests.bots.skills.made import ROOM, made
 from tests.bots.skills.test_moving import explore_all
+from tests.envs.drawn import thing
 
 STUB = """MAP
 ----------------
@@ -148,3 +149,28 @@ def test_nothing_is_hidden_at_the_edge_of_the_map(limit: int):
     assert not t.INSIDE[t.SIZE - limit]
     assert t.INSIDE[t.spot(0, 1)]
     assert t.INSIDE[t.spot(t.WIDTH - 2, t.HEIGHT - 2)]
+
+
+def test_a_corridor_that_ends_at_the_wall_of_a_room_without_a_way_is_searched_there():
+    wall = next(iter(t.WALLS))
+    ahead, room = t.spot(43, 10), t.spot(44, 10)
+    way = [(column, 10, t.CORRIDOR) for column in range(38, 43)]
+    level = drawn(*way, (43, 10, wall), (44, 10, t.FLOOR))
+    hopes = exploring.Hopes(level, Ways(level, t.spot(38, 10)))
+    assert hopes._chances[ahead] > hopes._chances[t.spot(42, 9)]
+    assert hopes.best() == t.spot(42, 10)
+    level.set_terrain(room, t.UNKNOWN)
+    assert ahead not in exploring.Hopes(level, Ways(level, t.spot(38, 10)))._chances
+
+
+@pytest.mark.parametrize(
+    ("beside", "passage"), [(t.CORRIDOR, True), (t.FLOOR, False), (next(iter(t.WALLS)), False)]
+)
+def test_the_end_of_a_corridor_is_one_also_under_a_thing(beside, passage):
+    end = t.spot(42, 10)
+    level = drawn((40, 10, t.CORRIDOR), (41, 10, t.CORRIDOR), (42, 10, t.FLOOR), (41, 9, beside))
+    hopes = exploring.Hopes(level, Ways(level, t.spot(40, 10)))
+    assert end + 1 not in hopes._chances, "the bare floor of a room"
+    level.objects[end] = thing("dagger")
+    hopes = exploring.Hopes(level, Ways(level, t.spot(40, 10)))
+    assert (end + 1 in hopes._chances) is passage

@@ -12,6 +12,7 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 EXPLORED = Told.EXPLORED
+_INDOORS = t.INDOORS | t.WALLS
 
 
 def frontier(level: Level, place: int) -> bool:
@@ -19,10 +20,19 @@ def frontier(level: Level, place: int) -> bool:
     return not level.visited[place] and level.unknown_near(place) > 0
 
 
+def explorable(player: Player) -> bool:
+    """Whether a way leads to a square from which something new can be seen."""
+    return _way_on(player) is not None
+
+
+def _way_on(player: Player) -> list[int] | None:
+    level = player.level
+    return first(level, player.here, lambda place: frontier(level, place), occupied(player))
+
+
 def explore(player: Player, alarm: Alarm = never) -> Skill:
     """Go to the nearest square from which something new can be seen."""
-    level = player.level
-    way = first(level, player.here, lambda place: frontier(level, place), occupied(player))
+    way = _way_on(player)
     if way is None:
         return EXPLORED
     return (yield from follow(player, way, alarm))
@@ -98,7 +108,14 @@ class Hopes:
         self._chances[place] = max(found, self._chances.get(place, 0.0))
 
     def _is_passage(self, place: int) -> bool:
-        return self._level.terrain[place] in t.CORRIDORS or self._is_door(place)
+        ground = self._level.terrain[place]
+        return ground in t.CORRIDORS or self._is_door(place) or self._is_littered(place)
+
+    def _is_littered(self, place: int) -> bool:
+        """Whether a square whose ground a thing has always hidden is one of a corridor, by its neighbours."""
+        level = self._level
+        around = {level.terrain[near] for near in t.NEAR[place] if near not in level.objects}
+        return place in level.objects and bool(around & t.CORRIDORS) and not around & _INDOORS
 
     def _is_door(self, place: int) -> bool:
         return self._level.terrain[place] in t.DOORS
@@ -109,6 +126,9 @@ class Hopes:
         beside = t.BESIDE[place]
         unknown = [near for near in beside if ground[near] == t.UNKNOWN and t.INSIDE[near]]
         known = [near for near in beside if t.DARING[ground[near]]]
+        for wall in (near for near in beside if ground[near] in t.WALLS):
+            if len(known) == 1 and self._cut_off_behind(wall, wall - place):
+                self._note(wall, TUNING.chance_cut_off)
         for near in unknown:
             if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
                 self._note(near, TUNING.chance_cut_off)
@@ -134,12 +154,15 @@ class Hopes:
 
     def _behind(self, wall: int, step: int) -> float:
         """The chance that a door is hidden in a wall, by what may be behind it."""
-        if wall + step in t.BESIDE[wall] and self._cut_off(wall + step):
+        if self._cut_off_behind(wall, step):
             return TUNING.chance_cut_off
         depth = _depth(self._level, wall, step)
         if depth < TUNING.room_behind:
             return TUNING.chance_narrow if depth > 1 else TUNING.chance_passage
         return TUNING.chance_east_west if abs(step) == 1 else TUNING.chance_north_south
+
+    def _cut_off_behind(self, wall: int, step: int) -> bool:
+        return wall + step in t.BESIDE[wall] and self._cut_off(wall + step)
 
     def _cut_off(self, place: int) -> bool:
         """Whether one could stand on a square, but no way leads there."""
