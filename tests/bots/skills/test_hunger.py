@@ -116,6 +116,7 @@ def test_poison_is_eaten_by_the_fainting_only_and_tainted_meat_by_nobody():
             assert meals._eats(bot, species_of("gnome")) is eaten
             assert not meals._eats(bot, species_of("kobold zombie"))
             assert not meals._eats(bot, species_of("cockatrice"))
+            assert not meals._eats(bot, species_of("violet fungus"))  # 200 turns of hallucination
         body.hp = TUNING.upset
         assert not meals._eats(bot, species_of("kobold"))
 

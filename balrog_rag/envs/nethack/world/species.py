@@ -62,6 +62,7 @@ _BAD_TO_EAT = (
     ),
     *("green slime", "stalker", "leprechaun", "nymph", "elf", "human", "nurse", "quantum", "lizard", "golem"),
     *("vampire", "ghoul", "wraith", "doppelganger", "chameleon", "gremlin"),
+    "violet fungus",  # hallucination for 200 turns: eat.c, cpostfx()
 )
 _COMPANIONS = ("little dog", "dog", "large dog", "kitten", "housecat", "large cat")
 _POISONOUS, _ACIDIC = 0x10000000, 0x08000000
