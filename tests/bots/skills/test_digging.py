@@ -12,6 +12,7 @@ from balrog_rag.envs.nethack.world.player import Pit, Player
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from tests.bots.skills.made import ROOM as BARE_ROOM
 from tests.bots.skills.made import made
+from tests.bots.skills.test_moving import explore_all
 
 ROOM = (
     BARE_ROOM
@@ -175,3 +176,33 @@ def test_who_waits_for_a_prayer_does_not_dig(bound: bool) -> None:
         game.run(lambda _: journey._dig(bot))
         assert player.body.turn > turn
         assert (keys.APPLY in game.pressed) is not bound
+
+
+TWO_CAVES = """MAP
+-------                -------
+|.....+                |.....|
+|.....|                |.....|
+-------                -------
+ENDMAP
+REGION:(0,0,6,3),lit,"ordinary"
+DOOR:open,(6,1)
+BRANCH:(1,1,1,1),(0,0,0,0)
+OBJECT:('(',"pick-axe"),(2,1)
+"""
+
+
+@pytest.mark.parametrize("burrowing", [True, False])
+def test_out_of_the_mines_one_tunnels_into_the_unknown_once_no_way_leads_on(burrowing: bool):
+    with made(TWO_CAVES) as game:
+        player = game.player
+        (axe,) = set(player.level.objects) - {player.here}
+        game.run(moving.go_to, [axe])
+        game.run(gear.pick_up, gear.digs)
+        bot = Bot(player, Plan(on=Switches(burrowing=burrowing)))
+        assert not game.run(lambda _: journey._burrow(bot)), "the level has not been searched yet"
+        player.refusals[Refusal(Act.SEARCH, player.level.place)] = 1
+        assert not game.run(lambda _: journey._burrow(bot)), "a way leads to something new"
+        game.run(explore_all)
+        start = player.here
+        assert game.run(lambda _: journey._burrow(bot)) is burrowing
+        assert (t.distance(player.here, start) > 2) is burrowing

@@ -6,8 +6,10 @@ from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import exploring, fighting, looking, magic, moving, stairs
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
+from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
+from balrog_rag.envs.nethack.world.species import all_species
 from tests.bots.skills.made import ROOM, made
 
 HOUSE = """MAP
@@ -188,3 +190,26 @@ def test_looking_tells_the_peaceful_from_the_hostile():
         assert dwarf.peaceful
         assert game.player.hostiles() == []
         assert game.player.body.turn == turn
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_in_a_town_doors_are_kicked_in_only_while_no_watchman_looks(watched: bool):
+    watchman = "MONSTER:('@',\"watchman\"),(3,3),peaceful,asleep\n"
+    with made(HOUSE.format(door="locked") + watchman * watched) as game:
+        level = game.player.level
+        level.watched = True
+        door = level.spots(t.CLOSED_DOORS)[0]
+        for _ in range(60):
+            game.run(moving.go_to, [door])
+        assert (keys.KICK in game.pressed) is not watched
+        assert (door in level.forbidden) is watched
+
+
+def test_ways_lead_over_what_was_felt_far_off_but_not_over_what_is_felt_beside_us():
+    with made(ROOM + "BRANCH:(2,2,2,2),(0,0,0,0)\n") as game:
+        player = game.player
+        near, far = player.here + 1, player.here + 3
+        player.world.monsters = [Monster(place, None, tame=False) for place in (near, far)]
+        assert moving.occupied(player) == {near}
+        player.world.monsters[1] = Monster(far, all_species()[0], tame=False)
+        assert moving.occupied(player) == {near, far}

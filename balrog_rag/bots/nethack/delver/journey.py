@@ -152,10 +152,25 @@ def _climb(bot: Bot) -> Skill:
         up = stairs.known_stairs(bot.player, False)
         if up and (yield from tunnelling.tunnel(bot.player, up, bot.alarm)) in _DONE:
             return "tunnelled"
+        if (yield from _burrow(bot)):
+            return "tunnelled"
         if bot.player.refusals[Refusal(Act.SEARCH, bot.player.level.place)] > TUNING.stuck_searches:
             return (yield from digging.dig_down(bot.player, lambda: dig_alarm(bot), lambda: _writes(bot)))
         return (yield from _uncover(bot))
     return told
+
+
+def _burrow(bot: Bot) -> Did:
+    """Tunnel to what may hide the stairs, once all that ways lead to was looked at."""
+    player = bot.player
+    name = Refusal(Act.BURROW, player.level.place)
+    searched = player.refusals[Refusal(Act.SEARCH, player.level.place)] > 0
+    if not (bot.on.burrowing and searched) or player.refusals[name] > TUNING.burrows:
+        return False
+    if exploring.explorable(player):
+        return False
+    player.refusals[name] += 1
+    return (yield from tunnelling.burrow(player, bot.alarm)) in _DONE
 
 
 def _hunt(bot: Bot) -> Skill:

@@ -48,6 +48,7 @@ class Switches:
     murder: bool = _tactic("growing", "kill peaceful dwarves for their pick-axes")
     listening: bool = _tactic("growing", "wait in the Mines for a monster that is heard to dig")
     seeking: bool = _tactic("growing", "search for hidden ways to the stairs of the Mines")
+    burrowing: bool = _tactic("growing", "with a digging tool, tunnel to find the stairs out of the Mines")
     base: bool = _tactic("growing", "leave fights by the stairs up of the Mines")
     retreat: bool = _tactic("all", "leave fights that would be lost")
     cover: bool = _tactic("growing", "leave the line of fire by stairs")

@@ -8,7 +8,7 @@ from balrog_rag.envs.nethack import WHOLE
 KEPT = (
     *("dig", "prayer", "elbereth"),  # parts of the last two are withheld
     *("collecting", "shopping", "murder"),  # what to fetch
-    *("listening", "seeking", "near_stairs"),  # where to go
+    *("listening", "seeking", "burrowing", "near_stairs"),  # where to go
     *("larder", "rearm"),  # parts of eating and of wielding, which are withheld
     "training",  # due once or twice in a game, when the game itself says so
 )

@@ -135,6 +135,7 @@ _JUNK = (
     *("chain", "tin", "club", "aklys", "spear", "polearm", "guisarme", "partisan", "glaive", "halberd"),
     *("crossbow", "bow", "sword", "axe", "mace", "flail", "hammer", "morning star", "staff", "shield"),
     *("wakizashi", "yumi", "nunchaku", "lamp", " potion"),  # not "potion of", which is known
+    *("unlabeled scroll", " labeled "),
 )
 """Words for items to drop when carrying too much, in this order."""
 

@@ -57,9 +57,16 @@ def never() -> bool:
 
 
 def occupied(player: Player) -> set[int]:
-    """Squares that monsters make unwise to cross; pets are swapped with, unless we are dazed."""
-    dazed = player.body.condition & w.DAZED
-    return {monster.place for monster in player.world.monsters if dazed or not monster.tame}
+    """Squares that monsters make unwise to cross; pets are swapped with, unless we are dazed.
+
+    What was only felt is shown until we come back, and may have left long ago.
+    """
+    dazed, near = player.body.condition & w.DAZED, (player.here, *t.NEAR[player.here])
+    return {
+        monster.place
+        for monster in player.world.monsters
+        if (dazed or not monster.tame) and (monster.species or monster.place in near)
+    }
 
 
 def step(player: Player, place: int) -> Skill:
@@ -102,7 +109,7 @@ def open_door(player: Player, place: int) -> Skill:
     key = t.heading(here, place)
     name, locked = (Refusal(act, (level.place, place)) for act in (Act.DOOR, Act.LOCKED))
     player.refusals[name] += 1
-    if player.refusals[name] > TUNING.door_kicks or (level.watched and player.refusals[locked]):
+    if player.refusals[name] > TUNING.door_kicks or (player.refusals[locked] and watched(player)):
         level.forbid([place])
         return STUCK
     if player.refusals[locked]:
@@ -121,6 +128,11 @@ def open_door(player: Player, place: int) -> Skill:
     elif player.said("already open"):
         level.refuse(here, place)
     return Told.OPENED
+
+
+def watched(player: Player) -> bool:
+    """Whether a watchman is in sight, who would arrest whoever breaks a door or digs through a wall."""
+    return any(monster.species and monster.species.watchman for monster in player.world.monsters)
 
 
 def follow(player: Player, way: Sequence[int], alarm: Alarm) -> Skill:

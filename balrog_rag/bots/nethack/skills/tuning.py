@@ -92,6 +92,7 @@ class Tuning:
         8, "cost of digging through a square, in steps", "dig.c:363: an effort of 100 at 10 to 14 a turn"
     )
     tunnel_longest: int = _chosen(300, "squares after which a tunnel is given up")
+    burrows: int = _chosen(60, "tunnels begun on a level of the Mines to find the stairs up")
     strides: int = _measured(
         14,
         "steps up to which stairs are nearer than a hole",

@@ -4,14 +4,25 @@ import heapq
 from collections.abc import Collection, Iterator
 
 from balrog_rag.bots.nethack.skills.digging import NO_TOOL
+from balrog_rag.bots.nethack.skills.exploring import explorable, frontier
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
-from balrog_rag.bots.nethack.skills.moving import ALARMED, ARRIVED, NO_WAY, STUCK, Alarm, occupied, step
+from balrog_rag.bots.nethack.skills.moving import (
+    ALARMED,
+    ARRIVED,
+    NO_WAY,
+    STUCK,
+    Alarm,
+    occupied,
+    step,
+    watched,
+)
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.level import Level
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
+from balrog_rag.envs.nethack.world.routes import Ways
 
 _SOLID = frozenset((t.UNKNOWN, t.STONE))
 _HARD = ("too hard", "cannot reach", "can't reach", "not strong enough")
@@ -25,15 +36,45 @@ def tunnel(player: Player, goals: Collection[int], alarm: Alarm) -> Skill:
             return ARRIVED
         if alarm():
             return ALARMED
-        # Watchmen arrest a hero whom they see digging through a wall.
-        seen = any(monster.species and monster.species.watchman for monster in player.world.monsters)
-        place = _next(level, player.here, goals, occupied(player), _SOLID if seen else _SOLID | t.WALLS)
+        soft = _SOLID if watched(player) else _SOLID | t.WALLS
+        place = _next(level, player.here, goals, occupied(player), soft)
         if place is None:
             return NO_WAY
         told = yield from (step if place in level.steps(player.here) else _dig)(player, place)
         if told == NO_TOOL:
             return NO_TOOL
     return STUCK
+
+
+def burrow(player: Player, alarm: Alarm) -> Skill:
+    """Tunnel to where something new is seen, on a level where no way leads to anything new."""
+    level = player.level
+    goals = set(unseen(level, Ways(level, player.here, occupied(player))))
+
+    def enough() -> bool:
+        return alarm() or explorable(player)
+
+    return (yield from tunnel(player, goals, enough)) if goals else NO_WAY
+
+
+def unseen(level: Level, ways: Ways) -> Iterator[int]:
+    """Squares that were seen, but not reached, and what lies in the midst of the unknown."""
+    for place in range(t.SIZE):
+        code = level.terrain[place]
+        if code == t.UNKNOWN:
+            if _wide(level, place):
+                yield place
+        elif ways.steps[place] == -1 and t.DARING[code] and frontier(level, place):
+            yield place
+
+
+def _wide(level: Level, place: int) -> bool:
+    """Whether nothing is known as far as two squares around."""
+    x, y = t.xy(place)
+    if not (2 < x < t.WIDTH - 3 and 2 < y < t.HEIGHT - 3):
+        return False
+    rows = range(place - 2 * t.WIDTH, place + 3 * t.WIDTH, t.WIDTH)
+    return all(code == t.UNKNOWN for row in rows for code in level.terrain[row - 2 : row + 3])
 
 
 def _dig(player: Player, place: int) -> Skill:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 class Act(Enum):
     """What was tried."""
 
+    BURROW = auto()
+    """Tunnels to anything new on a level."""
     CAST = auto()
     DIG = auto()
     DOOR = auto()
