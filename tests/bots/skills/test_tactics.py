@@ -355,3 +355,13 @@ def test_of_two_digging_tools_one_is_enough() -> None:
         assert spare is not None
         assert gear.digs(spare.name)
         assert spare.letter != first.letter
+
+
+@pytest.mark.parametrize("hurt", [False, True])
+def test_who_struck_us_is_no_longer_ignored(hurt: bool) -> None:
+    with made(ROOM + "MONSTER:('h',\"dwarf\"),(2,1),hostile,asleep\n") as game:
+        bot, (dwarf,) = Bot(game.player), game.player.world.monsters
+        bot.ignore([dwarf], 20)
+        bot.hurt = hurt
+        game.run(lambda _: battle.battle(bot))
+        assert (dwarf.number in bot.ignored) is not hurt

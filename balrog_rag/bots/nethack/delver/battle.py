@@ -40,6 +40,8 @@ def engulfed(bot: Bot) -> Did:
 def battle(bot: Bot) -> Did:
     """Make one move against the enemies in sight."""
     player = bot.player
+    if bot.hurt:
+        bot.heed(player.hostiles(within=1))
     if bot.hurt and not player.body.condition & w.HALLUCINATING:  # hallucination makes looks useless
         _suspect(bot)
     seen = bot.enemies()

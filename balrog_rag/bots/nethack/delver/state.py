@@ -247,6 +247,11 @@ class Bot:
         for monster in monsters:
             self.ignored[monster.number] = self.player.body.turn + turns
 
+    def heed(self, monsters: Sequence[Monster]) -> None:
+        """Reckon with monsters again that were left out of account."""
+        for monster in monsters:
+            self.ignored.pop(monster.number, None)
+
     def alarm(self) -> bool:
         """Whether something came up that a longer undertaking should be left for."""
         player = self.player
