@@ -199,10 +199,12 @@ def test_out_of_the_mines_one_tunnels_into_the_unknown_once_no_way_leads_on(burr
         game.run(moving.go_to, [axe])
         game.run(gear.pick_up, gear.digs)
         bot = Bot(player, Plan(on=Switches(burrowing=burrowing)))
-        assert not game.run(lambda _: journey._burrow(bot)), "the level has not been searched yet"
-        player.refusals[Refusal(Act.SEARCH, player.level.place)] = 1
+        searched = Refusal(Act.SEARCH, player.level.place)
+        player.refusals[searched] = 1
         assert not game.run(lambda _: journey._burrow(bot)), "a way leads to something new"
         game.run(explore_all)
-        start = player.here
+        start, player.refusals[searched] = player.here, 0
+        assert not game.run(lambda _: journey._burrow(bot)), "the level has not been searched yet"
+        player.refusals[searched] = 1
         assert game.run(lambda _: journey._burrow(bot)) is burrowing
         assert (t.distance(player.here, start) > 2) is burrowing

@@ -271,8 +271,9 @@ def test_a_weapon_is_collected_if_it_is_better_than_what_is_carried(character: s
         assert errands.wanted(Bot(game.player, Plan(on=Switches(rearm=False))), f"a {thing}") is better
 
 
-def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_too():
-    with made(ROOM + "OBJECT:('!',\"sickness\"),(5,2)\n") as game:
+def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_and_scrolls_too():
+    unknown = "OBJECT:('!',\"sickness\"),(5,2)\nOBJECT:('?',\"food detection\"),(5,2)\n"
+    with made(ROOM + unknown) as game:
         player = game.player
         (place,) = player.level.objects
         game.run(moving.go_to, [place])
@@ -283,8 +284,10 @@ def test_who_carries_too_much_for_narrow_places_drops_unknown_potions_too():
             dropped.append(item.name)
             game.run(gear.drop, item)
             player.refusals[Refusal(Act.SQUEEZE)] = 1
-        assert dropped[-1].endswith(" potion")
-        assert "yumi" in dropped
+        *others, potion, scroll = dropped
+        assert potion.endswith(" potion")
+        assert scroll.startswith("scroll labeled ")
+        assert "yumi" in others
 
 
 @pytest.mark.parametrize(
