@@ -42,8 +42,8 @@ def battle(bot: Bot) -> Did:
     player = bot.player
     if bot.hurt:
         bot.heed(player.hostiles(within=1))
-    if bot.hurt and not player.body.condition & w.HALLUCINATING:  # hallucination makes looks useless
-        _suspect(bot)
+        if not player.body.condition & w.HALLUCINATING:  # which makes looks useless
+            _suspect(bot)
     seen = bot.enemies()
     if seen:
         if player.level.watched:  # attacking the wrong one means arrest

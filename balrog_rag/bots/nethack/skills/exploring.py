@@ -12,7 +12,7 @@ from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.routes import Ways, first
 
 EXPLORED = Told.EXPLORED
-_INDOORS = t.INDOORS | t.WALLS
+_ROOM = t.INDOORS | t.WALLS
 
 
 def frontier(level: Level, place: int) -> bool:
@@ -115,7 +115,7 @@ class Hopes:
         """Whether a square whose ground a thing has always hidden is one of a corridor, by its neighbours."""
         level = self._level
         around = {level.terrain[near] for near in t.NEAR[place] if near not in level.objects}
-        return place in level.objects and bool(around & t.CORRIDORS) and not around & _INDOORS
+        return place in level.objects and bool(around & t.CORRIDORS) and not around & _ROOM
 
     def _is_door(self, place: int) -> bool:
         return self._level.terrain[place] in t.DOORS
@@ -126,9 +126,8 @@ class Hopes:
         beside = t.BESIDE[place]
         unknown = [near for near in beside if ground[near] == t.UNKNOWN and t.INSIDE[near]]
         known = [near for near in beside if t.DARING[ground[near]]]
-        for wall in (near for near in beside if ground[near] in t.WALLS):
-            if len(known) == 1 and self._cut_off_behind(wall, wall - place):
-                self._note(wall, TUNING.chance_cut_off)
+        if len(known) == 1:
+            self._weigh_end(place)
         for near in unknown:
             if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
                 self._note(near, TUNING.chance_cut_off)
@@ -137,6 +136,12 @@ class Hopes:
             else:
                 ahead = near - place == place - known[0]
                 self._note(near, TUNING.chance_ahead if ahead else TUNING.chance_aside)
+
+    def _weigh_end(self, end: int) -> None:
+        """Weigh the walls where a corridor ends, before rooms that no way leads to."""
+        for wall in t.BESIDE[end]:
+            if self._level.terrain[wall] in t.WALLS and self._cut_off_behind(wall, wall - end):
+                self._note(wall, TUNING.chance_cut_off)
 
     def _is_niche(self, place: int, door: int) -> bool:
         """Whether a corridor is one square above or below a door: hardly any way leads on from niches."""
