@@ -39,8 +39,6 @@ class Level:
         self.left: dict[int, list[int]] = {}
         """The species that were seen on a square before a thing lay there: they may have died."""
         self.visited = bytearray(t.SIZE)
-        self.felt: set[int] = set()
-        """Visited squares from which nothing was seen, since we were blind."""
         self.searched = [0] * t.SIZE
         self.links: dict[int, Place] = {}
         """The known destination of stairs, by square."""
@@ -65,6 +63,8 @@ class Level:
         """When a pet was last seen here."""
         self.dug: int | None = None
         """When somebody was last heard to dig here."""
+        self._felt: set[int] = set()
+        """Visited squares from which nothing was seen, since we were blind."""
         self._assumed: set[int] = set()
         """Squares whose ground was never seen."""
         self._refused: set[tuple[int, int]] = set()
@@ -128,11 +128,11 @@ class Level:
     def visit(self, place: int, blind: bool) -> None:
         """Remember that we stood on a square; what was visited blind counts only until we see again."""
         if blind and not self.visited[place]:
-            self.felt.add(place)
-        elif not blind and self.felt:
-            for unseen in self.felt:
+            self._felt.add(place)
+        elif not blind and self._felt:
+            for unseen in self._felt:
                 self.visited[unseen] = 0
-            self.felt.clear()
+            self._felt.clear()
         self.visited[place] = 1
 
     def set_terrain(self, place: int, code: int) -> None:
