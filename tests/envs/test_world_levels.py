@@ -283,6 +283,14 @@ def test_unknown_neighbours_are_counted_and_spots_found_in_order():
     assert known.spots(t.TRAPS) == []
 
 
+def test_a_square_is_at_the_frontier_until_it_is_visited_or_all_around_is_known():
+    known = level(">..", ".@<", "..>")
+    assert not known.is_frontier(at(1, 1))
+    assert known.is_frontier(at(0, 0))
+    known.visit(at(0, 0), blind=False)
+    assert not known.is_frontier(at(0, 0))
+
+
 @pytest.mark.parametrize(
     ("start", "end", "key"),
     [((5, 5), (5, 1), "k"), ((5, 5), (9, 5), "l"), ((5, 5), (7, 7), "n"), ((5, 5), (3, 7), "b"),

@@ -70,7 +70,7 @@ def _in_the_way(bot: Bot, enemy: Monster) -> bool:
     stairs_down = set(level.spots(t.DOWN)) - set(level.links)
 
     def wanted(place: int) -> bool:
-        return place in stairs_down or exploring.frontier(level, place)
+        return place in stairs_down or level.is_frontier(place)
 
     blocked = moving.occupied(bot.player)
     path = first(level, bot.player.here, wanted, blocked - {enemy.place})

@@ -102,11 +102,6 @@ class Hero:
         """Squares of monsters."""
         return {monster.place for monster in self.player.world.monsters}
 
-    def new(self, place: int) -> bool:
-        """Whether something new may be seen from a square."""
-        level = self.player.level
-        return not level.visited[place] and level.unknown_near(place) > 0
-
 
 def step(hero: Hero, place: int) -> Acted:
     """Step to a neighbouring square, which opens a closed door; kick a locked one."""

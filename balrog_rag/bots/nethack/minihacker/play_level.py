@@ -61,7 +61,7 @@ def explore(hero: Hero) -> Acted:
         (
             (_cost(hero, ways, place), place)
             for place in range(t.SIZE)
-            if ways.steps[place] > 0 and hero.new(place)
+            if ways.steps[place] > 0 and hero.player.level.is_frontier(place)
         ),
         default=None,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from balrog_rag.bots.nethack.netplay.popup_guards import no_popup
 from balrog_rag.bots.nethack.netplay.walking import monsters, square, walk, ways
-from balrog_rag.bots.nethack.skills.exploring import Hopes, frontier
+from balrog_rag.bots.nethack.skills.exploring import Hopes
 from balrog_rag.contracts.programs import ProgramFailed
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import terrain as t
@@ -103,7 +103,7 @@ def explore_once(tracker: Tracker, tried: Tried, inside: Callable[[int], bool], 
     blocked = monsters(tracker) | {place for place in hopeless if level.terrain[place] in t.CLOSED_DOORS}
 
     def wanted(place: int) -> bool:
-        return inside(place) and (frontier(level, place) or _door_to_open(level.terrain[place]))
+        return inside(place) and (level.is_frontier(place) or _door_to_open(level.terrain[place]))
 
     way = first(level, player.here, wanted, blocked)
     if way is None:

@@ -15,11 +15,6 @@ EXPLORED = Told.EXPLORED
 _ROOM = t.INDOORS | t.WALLS
 
 
-def frontier(level: Level, place: int) -> bool:
-    """Whether going there would show something new."""
-    return not level.visited[place] and level.unknown_near(place) > 0
-
-
 def explorable(player: Player) -> bool:
     """Whether a way leads to a square from which something new can be seen."""
     return _way_on(player) is not None
@@ -27,7 +22,7 @@ def explorable(player: Player) -> bool:
 
 def _way_on(player: Player) -> list[int] | None:
     level = player.level
-    return first(level, player.here, lambda place: frontier(level, place), occupied(player))
+    return first(level, player.here, level.is_frontier, occupied(player))
 
 
 def explore(player: Player, alarm: Alarm = never) -> Skill:

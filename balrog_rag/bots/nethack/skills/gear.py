@@ -160,11 +160,17 @@ def loose(player: Player, *kept: Item | None) -> list[Item]:
 
 def drop(player: Player, item: Item) -> Skill:
     """Drop an item."""
-    player.refusals[Refusal(Act.DROP, item.text)] += 1
-    yield from player.ask(keys.DROP, ("want to drop", item.letter))
+    yield from put_down(player, item)
     if player.refusals[Refusal(Act.SQUEEZE)]:
         player.refusals[Refusal(Act.SQUEEZE)] = 0
         player.level.forgive()
+    return Told.DROPPED
+
+
+def put_down(player: Player, item: Item, *replies: tuple[str, str]) -> Skill:
+    """Put an item on the floor and answer the questions about it; what was dropped in vain is noted."""
+    player.refusals[Refusal(Act.DROP, item.text)] += 1
+    yield from player.ask(keys.DROP, ("want to drop", item.letter), *replies)
     return Told.DROPPED
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from balrog_rag.bots.nethack.skills.gear import best_weapon, digs, is_weapon, loose
+from balrog_rag.bots.nethack.skills.gear import best_weapon, digs, is_weapon, loose, put_down
 from balrog_rag.bots.nethack.skills.missiles import launcher
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import keys
@@ -49,9 +49,8 @@ def salable(player: Player) -> list[Item]:
 
 def sell(player: Player, item: Item) -> Skill:
     """Sell an item to a shopkeeper; one who has no use for it leaves it on the floor."""
-    player.refusals[Refusal(Act.DROP, item.text)] += 1
     gold = player.body.gold
-    yield from player.ask(keys.DROP, ("want to drop", item.letter), ("Sell it", "y"), ("offers", "y"))
+    yield from put_down(player, item, ("Sell it", "y"), ("offers", "y"))
     return Told.SOLD if player.body.gold > gold else Told.NOT_SOLD
 
 

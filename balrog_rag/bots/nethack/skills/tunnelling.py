@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Collection, Iterator
 
 from balrog_rag.bots.nethack.skills.digging import NO_TOOL
-from balrog_rag.bots.nethack.skills.exploring import explorable, frontier
+from balrog_rag.bots.nethack.skills.exploring import explorable
 from balrog_rag.bots.nethack.skills.gear import dig, digger, free_hands
 from balrog_rag.bots.nethack.skills.moving import (
     ALARMED,
@@ -64,7 +64,7 @@ def unseen(level: Level, ways: Ways) -> Iterator[int]:
         if code == t.UNKNOWN:
             if _wide(level, place):
                 yield place
-        elif ways.steps[place] == -1 and t.DARING[code] and frontier(level, place):
+        elif ways.steps[place] == -1 and t.DARING[code] and level.is_frontier(place):
             yield place
 
 

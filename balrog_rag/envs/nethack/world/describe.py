@@ -147,12 +147,7 @@ def _exploration(tracker: Tracker, ways: Ways) -> Iterable[str]:
     """Where something is left to explore, and what blocks the way."""
     rooms, level = tracker.rooms, tracker.player.level
     reached = [place for place, steps in enumerate(ways.steps) if steps >= 0]
-    numbers = {
-        number
-        for place in reached
-        if not level.visited[place] and level.unknown_near(place)
-        for number in rooms.around(place)
-    }
+    numbers = {number for place in reached if level.is_frontier(place) for number in rooms.around(place)}
     for number in sorted(numbers):
         yield f"{rooms.word(number)} can be explored further."
     for place in sorted(level.boulders):

@@ -239,6 +239,10 @@ class Level:
         ground = self.terrain
         return sum(ground[near] == t.UNKNOWN for near in t.NEAR[place])
 
+    def is_frontier(self, place: int) -> bool:
+        """Whether something new may be seen from a square that we never visited."""
+        return not self.visited[place] and self.unknown_near(place) > 0
+
     def spots(self, codes: Iterable[int]) -> list[int]:
         """The squares with such ground."""
         found = []

@@ -100,8 +100,7 @@ def _unexplored(world: World, level: Level) -> Iterable[str]:
         place
         for place in range(t.SIZE)
         if t.CAREFUL[level.terrain[place]]
-        and not level.visited[place]
-        and level.unknown_near(place)
+        and level.is_frontier(place)
         and (reached is None or reached[place] >= 0)
     ]
     doors = Counter(level.terrain[place] for place in level.spots(t.CLOSED_DOORS)).total()
