@@ -12,6 +12,7 @@ import msgspec
 
 from balrog_rag.cli.command_line import Parser, called, ended
 from balrog_rag.contracts.errors import ConfigError
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.terminal_safe import terminal_safe
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def report_text(run: Path, found: "Counterfactual") -> str:
     if differing:
         first = differing[0]
         path = journal_path(run, first.episode)
-        lines.append(f"view one: balrog-rag show {path} --step {first.step}")
+        lines.append(f"view one: {command('show', path, '--step', first.step)}")
     return "\n".join(lines)
 
 

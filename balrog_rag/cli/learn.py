@@ -7,6 +7,7 @@ from pathlib import Path
 
 from balrog_rag.cli.command_line import Parser, called, carried_out, ended, folder_to_write, within
 from balrog_rag.dataset.database import DATABASE
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.terminal_safe import terminal_safe
 
 _EXAMPLES = """examples:
@@ -101,5 +102,5 @@ def _learnt(options: Namespace, database: Path, name: str) -> int:
     print(
         f"{terminal_safe(name)}: {about.frames:,} frames learnt; loss {loss:.3f}, {right:.1%} of keys right"
     )
-    print(f"play with it: balrog-rag run agent=checkpoint agent.options.path={options.out}")
+    print(f"play with it: {command('run', 'agent=checkpoint', f'agent.options.path={options.out}')}")
     return 0

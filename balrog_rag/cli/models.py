@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from balrog_rag.cli.command_line import MOST_PORT, Parser, called, ended, within
 from balrog_rag.contracts.errors import ConfigError
 from balrog_rag.models.weights import EMBEDDED, weights
+from balrog_rag.util.shell_commands import command
 
 if TYPE_CHECKING:
     from balrog_rag.models.serving.testserver import TestServer
@@ -85,8 +86,13 @@ def _serve(chosen: argparse.Namespace) -> int:
     )
     print(f"{server.listening_address}/v1", flush=True)
     print(
-        f"play with it: balrog-rag run model=vllm model.name=hosted_vllm/{path.stem} "
-        f"model.base_url={server.listening_address}/v1",
+        "play with it:",
+        command(
+            "run",
+            "model=vllm",
+            f"model.name=hosted_vllm/{path.stem}",
+            f"model.base_url={server.listening_address}/v1",
+        ),
         flush=True,
     )
     threading.Event().wait()

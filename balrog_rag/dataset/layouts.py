@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from balrog_rag.contracts.errors import DatasetError
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.wording import many
 
 RECORDING = re.compile(r"(?P<stem>.+?)(?P<number>\.[^.]+)?\.ttyrec(?P<version>\d*)\.bz2")
@@ -34,7 +35,7 @@ def layout_of(path: Path) -> Layout:
             return layout_of(inner)
     if (path / "config.json").is_file():
         raise DatasetError(
-            f"{path}: this run has no recordings; make them with balrog-rag dataset record {path}"
+            f"{path}: this run has no recordings; make them with {command('dataset', 'record', path)}"
         )
     if any(path.glob("xlogfile.*")):
         _check_altorg(path)

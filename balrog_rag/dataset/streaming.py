@@ -13,6 +13,7 @@ from balrog_rag.contracts.errors import DatasetError
 from balrog_rag.dataset import database
 from balrog_rag.dataset.importing import named
 from balrog_rag.dataset.layouts import is_cut
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.wording import many
 
 Batch = dict[str, NDArray[Any]]
@@ -65,9 +66,8 @@ def playable(path: Path, name: str, games: Sequence[int] | None = None) -> list[
     """Return the games of a dataset; raise a DatasetError unless all their files are complete."""
     root, found = database.dataset(path, name).root, database.files(path, name)
     if not root.is_dir():
-        raise DatasetError(
-            f"{name}: its folder {root} is gone; if it was moved, balrog-rag dataset move {name} FOLDER"
-        )
+        move = command("dataset", "move", "--db", path, name, "FOLDER")
+        raise DatasetError(f"{name}: its folder {root} is gone; if it was moved, {move}")
     chosen = list(found if games is None else games)
     if strangers := [game for game in chosen if game not in found]:
         raise DatasetError(f"{name}: has no game {strangers[0]}; its games are {_range(found)}")

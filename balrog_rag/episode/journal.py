@@ -23,6 +23,7 @@ from balrog_rag.contracts.errors import JournalError
 from balrog_rag.episode import chain, packs
 from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.files import LARGE, read_file
+from balrog_rag.util.shell_commands import command
 
 VERSION = 3
 UNCHAINED = 1
@@ -242,9 +243,8 @@ def _naming_pack(error: JournalError, path: Path) -> JournalError:
     if path.exists() or (place := packs.find(path)) is None:
         return error
     run = place.pack.parents[1]
-    return JournalError(
-        f"{error} (packed in {place.pack}; `balrog-rag results unpack {run} {place.episode}` makes it a file)"
-    )
+    unpack = command("results", "unpack", run, place.episode)
+    return JournalError(f"{error} (packed in {place.pack}; `{unpack}` makes it a file)")
 
 
 def _scan(data: bytes, path: Path) -> Iterator[tuple[Entry, int]]:

@@ -6,7 +6,6 @@ since they were built, it is rejected with the command to run.
 """
 
 import os
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -32,6 +31,7 @@ from balrog_rag.knowledge.integrity import (
 )
 from balrog_rag.knowledge.passages import body, content_hash, wording
 from balrog_rag.knowledge.store import Passages, read_json, write_passages
+from balrog_rag.util.shell_commands import command
 
 FORMAT = 2
 """Version 1 had no records of files in the manifest."""
@@ -136,8 +136,7 @@ class IndexFolder:
 
     @property
     def _build_command(self) -> str:
-        words = [*self._settings, f"knowledge.folder={self.path}"]
-        return f"balrog-rag knowledge index build {shlex.join(words)}"
+        return command("knowledge", "index", "build", *self._settings, f"knowledge.folder={self.path}")
 
     def _broken(self, reason: str) -> KnowledgeError:
         return KnowledgeError(

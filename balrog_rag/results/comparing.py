@@ -19,6 +19,7 @@ from balrog_rag.results.scoring import PROGRESSION, Scale, bounds_by_env, count_
 from balrog_rag.results.statistics.sentence import between, signed
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 from balrog_rag.results.user_statistics import across_episodes, of_episodes
+from balrog_rag.util.shell_commands import command
 
 
 class ArmComparison(msgspec.Struct, frozen=True):
@@ -69,7 +70,7 @@ def one_arm(path: Path, partial: bool = False) -> Arm:
         keys = [key for key, _ in differences([arm.settings for arm in arms])]
         raise ConfigError(
             f"{path}: contains {len(arms)} arms, which differ in {few(keys)}; pass the folder of one, "
-            f"or compare them with balrog-rag report {path}"
+            f"or compare them with {command('report', path)}"
         )
     arms[0].name = arms[0].marked(path.resolve().name)
     return arms[0]

@@ -12,7 +12,6 @@ RUN/<env>/<env>_summary.json, RUN/summary.json, RUN/episodes.csv, RUN/eval.log
 
 import os
 import re
-import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +29,7 @@ from balrog_rag.episode.spec import EpisodeSpec
 from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.described_types import described_at_import
 from balrog_rag.util.files import lock, no_link, read_file, strange
+from balrog_rag.util.shell_commands import command
 
 CONFIG = "config.json"
 """The frozen configuration of a run."""
@@ -47,7 +47,7 @@ FILES = (*RECORDS, "eval.log")
 
 def resume_with(folder: Path) -> str:
     """Return the command that resumes a run or a sweep."""
-    return f"balrog-rag resume {shlex.quote(str(folder))}"
+    return command("resume", folder)
 
 
 class FrozenConfig(msgspec.Struct, frozen=True):
@@ -100,7 +100,7 @@ def episode_stem(run: Path, episode: str) -> Path:
 
 def _parts(run: Path, episode: str) -> list[str]:
     if not is_episode(episode):
-        raise RunFolderError(f"{run}: {episode!r} not an episode name; expected env/task/number")
+        raise RunFolderError(f"{run}: {episode!r} is not an episode name; expected env/task/number")
     task, _, number = episode.rpartition("/")
     env, _, task = task.partition("/")
     return [env, task, number]
@@ -194,7 +194,7 @@ def made(run: Path, config: dict[str, Any]) -> bool:
 
 def taken(run: Path) -> RunFolderError:
     """The error if a new run or sweep would be mixed with an existing one."""
-    return RunFolderError(f"{run}: not empty; resume it with resume={run}, or choose another name")
+    return RunFolderError(f"{run}: not empty; resume it with {resume_with(run)}, or choose another name")
 
 
 def frozen_config(run: Path) -> FrozenConfig:
@@ -268,7 +268,7 @@ def refuse_names(path: Path, episodes: Sequence[str]) -> None:
     """Reject a list of episodes with a name that is invalid or occurs twice."""
     for episode in episodes:
         if not is_episode(episode):
-            raise RunFolderError(f"{path}: {episode!r} not an episode name; expected env/task/number")
+            raise RunFolderError(f"{path}: {episode!r} is not an episode name; expected env/task/number")
     if len(set(episodes)) < len(episodes):
         raise RunFolderError(f"{path}: contains an episode twice")
 

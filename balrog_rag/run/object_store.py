@@ -28,6 +28,7 @@ from balrog_rag.results.shard_folders import SUFFIX
 from balrog_rag.run.plan import PlannedRun
 from balrog_rag.util import extras
 from balrog_rag.util.files import LARGE, too_large
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.terminal_safe import one_line
 from balrog_rag.util.wording import many
 
@@ -226,7 +227,7 @@ class StoreUploads:
         why = next(iter(self._failed.values()))
         return [
             f"store: {many(len(self._failed), 'journals')} could not be uploaded ({why}) and are safe here. "
-            f"Upload them with: balrog-rag results upload {self._run} --store {self._store.url}"
+            f"Upload them with: {command('results', 'upload', self._run, '--store', self._store.url)}"
         ]
 
 

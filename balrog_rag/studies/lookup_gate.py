@@ -20,6 +20,7 @@ from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.episode import journal
 from balrog_rag.results import run_folder
 from balrog_rag.results.asked_again import AskedAgain, StepCost, kept
+from balrog_rag.util.shell_commands import command
 
 LEAST = 20
 """Minimum number of steps asked again for a fit."""
@@ -84,7 +85,7 @@ def fit(run: Path, worth: float | None = None) -> FittedGate:
         count = len(found.asked) if found else 0
         raise ConfigError(
             f"{run}: {count} steps were asked again, and a gate needs {LEAST}; "
-            f"run balrog-rag counterfactual {run} --sample 200"
+            f"run {command('counterfactual', run, '--sample', 200)}"
         )
     rows = [(known, _changed(one)) for one in found.asked if (known := _known(run, one)) is not None]
     x = np.array([[known[name] for name in FEATURES] for known, _ in rows])

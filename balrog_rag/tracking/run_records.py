@@ -12,6 +12,7 @@ from balrog_rag import __version__
 from balrog_rag.contracts.events import WatchedRun
 from balrog_rag.results.episodes import Calls, Episode
 from balrog_rag.util.secrets import redact
+from balrog_rag.util.shell_commands import command
 
 VIEWER_URL = "BALROG_RAG_VIEWER_URL"
 """The variable with the address below which pages of runs are published."""
@@ -31,7 +32,7 @@ def run_record(run: WatchedRun) -> Record:
         "config_digest": run.digest,
         "planned": len(run.planned),
         "viewer": viewer_link(run.folder),
-        "viewer_command": f"balrog-rag view {run.folder} --out {run.folder / 'view.html'}",
+        "viewer_command": command("view", run.folder, "--out", run.folder / "view.html"),
         "config": config,
     }
 

@@ -124,7 +124,7 @@ def test_resume_refuses_an_edited_configuration(run: Path) -> None:
 def test_a_new_run_is_refused_where_one_stands(run: Path) -> None:
     done = evaluate(*SMALL, f"run.folder={run.parent}", cwd=run.parent)
     assert done.returncode == 1
-    assert f"{run}: not empty; resume it with resume={run}" in done.stderr
+    assert f"{run}: not empty; resume it with balrog-rag resume {run}" in done.stderr
 
 
 def test_a_second_process_on_the_same_folder_is_refused(run: Path) -> None:

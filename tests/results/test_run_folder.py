@@ -146,7 +146,7 @@ def test_the_run_that_a_journal_belongs_to_has_a_configuration_above_it(builder,
 def test_a_run_folder_is_made_once(tmp_path):
     create(tmp_path / "run", CONFIG)
     assert frozen_config(tmp_path / "run").config == CONFIG
-    with pytest.raises(RunFolderError, match=r"not empty; resume it with resume=.*run, or choose another"):
+    with pytest.raises(RunFolderError, match=r"not empty; resume it with balrog-rag resume .*run, or choose"):
         create(tmp_path / "run", CONFIG)
 
 
@@ -237,7 +237,7 @@ def test_specs_of_a_fork_that_cannot_be_read_are_not_taken_for_none(tmp_path, co
     ("names", "problem"),
     [
         (["nle/T/00", "nle/T/00"], "contains an episode twice"),
-        (["nle/T/00", "../T/00"], "'../T/00' not an episode name"),
+        (["nle/T/00", "../T/00"], "'../T/00' is not an episode name"),
         (["nle/T/00", "nle/T/0"], None),
         ([], None),
     ],

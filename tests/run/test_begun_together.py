@@ -55,7 +55,7 @@ def test_of_runs_of_one_name_one_is_begun(tmp_path: Path) -> None:
     config = compose(["agent=random", "env=corridor", f"run.folder={tmp_path}", "run.name=r"])
     said = together(lambda _: str(make_folder(checked_run(config)).folder))
     assert said.count(str(tmp_path / "r")) == 1
-    assert sum("not empty; resume it with resume=" in str(each) for each in said) == AT_ONCE - 1
+    assert sum("not empty; resume it with balrog-rag resume " in str(each) for each in said) == AT_ONCE - 1
     assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.endswith(run_folder.DRAFT)]
 
 

@@ -26,6 +26,7 @@ from balrog_rag.results.report.markdown import escaped
 from balrog_rag.results.runs import LoadedRun
 from balrog_rag.results.summary import Summary, write_all
 from balrog_rag.results.user_statistics import statistics_for, without_statistics
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.wording import many, short_number
 
 ROOT_FILES = ("config.json", "run.json", "episodes.csv")
@@ -102,12 +103,11 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
         raise RunFolderError(f"{run.folder}: forked; submit a run whose agent played every step")
     if run.homes:
         raise RunFolderError(
-            f"{run.folder}: in shards; first `balrog-rag results merge {run.folder} --out RUN`"
+            f"{run.folder}: in shards; first `{command('results', 'merge', run.folder, '--out', 'RUN')}`"
         )
     if len(run.with_files) < len(run.episodes):
-        raise RunFolderError(
-            f"{run.folder}: packed; first `balrog-rag results merge {run.folder} --out OTHER --pack 0`"
-        )
+        unpack = command("results", "merge", run.folder, "--out", "OTHER", "--pack", 0)
+        raise RunFolderError(f"{run.folder}: packed; first `{unpack}`")
     if run.problems:
         raise RunFolderError(
             f"{run.folder}: {run.problems[0].path}: {run.problems[0].what}; a submission must be complete"
