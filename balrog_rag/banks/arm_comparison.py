@@ -54,9 +54,7 @@ def loaded(stored: StoredBank, names: Sequence[str]) -> list[LoadedRun]:
     """Load the arms of these names, or all arms; refuse unfinished ones, and those played differently far."""
     top = stored.folder / ARMS
     if not top.is_dir():
-        raise ConfigError(
-            f"{stored.name}: has no arms; play some: balrog-rag bank play {stored.name} --arms a,b"
-        )
+        raise ConfigError(f"{stored.name}: has no arms; play some: {stored.command('play', '--arms', 'a,b')}")
     known = {folder.name: folder for folder in run_folders(top)}
     for name in names:
         if name not in known:

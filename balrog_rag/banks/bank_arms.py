@@ -48,13 +48,15 @@ class BankArm(NamedTuple):
 def arms_of(agents_named: str, described: Sequence[str], shared: Sequence[str]) -> list[BankArm]:
     """Return the arms of `--arms a,b` and of each `--arm NAME=OVERRIDES`, with overrides that all share."""
     arms = [
-        BankArm(checked_name(name), (f"agent={name}", *shared)) for name in agents_named.split(",") if name
+        BankArm(checked_name("--arms", name), (f"agent={name}", *shared))
+        for name in agents_named.split(",")
+        if name
     ]
     for each in described:
         name, _, words = each.partition("=")
         if not words.strip():
             raise ConfigError(f"--arm {each!r:.80}: write NAME='OVERRIDE ...', such as --arm cot='agent=cot'")
-        arms.append(BankArm(checked_name(name), (*shared, *words.split())))
+        arms.append(BankArm(checked_name("--arm", name), (*shared, *words.split())))
     names = [arm.name for arm in arms]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise ConfigError(f"--arm {twice}: named twice; give each arm another name")

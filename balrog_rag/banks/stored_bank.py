@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
@@ -20,8 +19,11 @@ from balrog_rag.episode.journal import Recording, Step
 from balrog_rag.results import run_folder
 from balrog_rag.util.bounded_decoding import decoded_json
 from balrog_rag.util.files import LARGE, read_file
+from balrog_rag.util.shell_commands import command
 from balrog_rag.util.terminal_safe import one_line
 
+BANKS = Path("banks")
+"""The folder of banks unless another is named."""
 MANIFEST = "bank.json"
 VERSION = 1
 MOST_STATES = 100_000
@@ -67,6 +69,11 @@ class StoredBank(msgspec.Struct, frozen=True):
         """The folder's name."""
         return self.folder.name
 
+    def command(self, verb: str, *words: str) -> str:
+        """Return the command `balrog-rag bank VERB` for this bank."""
+        elsewhere = () if self.folder.parent == BANKS else ("--banks", self.folder.parent)
+        return command("bank", verb, self.name, *words, *elsewhere)
+
     def journal_of(self, state: BankState) -> Path:
         """Return the path of a state's journal."""
         return Path(os.path.normpath(self.folder / state.journal))
@@ -104,27 +111,34 @@ def prefix_digest(data: bytes, recording: Recording, at: int) -> str:
     return digest(data[:behind])
 
 
-def checked_name(name: str) -> str:
-    """Refuse a name that is not a plain folder name."""
+def checked_name(option: str, name: str) -> str:
+    """Refuse a name that is not a plain folder name; `option` is where it was given."""
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"--name {one_line(name)!r:.80}: use letters, digits and . _ + -, at most 100")
+        raise ConfigError(f"{option} {one_line(name)!r:.80}: use letters, digits and . _ + -, at most 100")
     return name
 
 
 def write(folder: Path, bank: Bank) -> None:
     """Write a new bank."""
     if not run_folder.write_new_json(folder / MANIFEST, bank):
-        refuse_taken(folder)
+        raise _taken(folder)
 
 
-def refuse_taken(folder: Path) -> NoReturn:
-    """Raise the error for a bank that exists."""
-    raise RunFolderError(f"{folder}: a bank is there already; choose another --name, or remove the folder")
+def refuse_taken(folder: Path) -> None:
+    """Raise the error for a folder that a new bank cannot have."""
+    if (folder / MANIFEST).exists():
+        raise _taken(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise RunFolderError(f"{folder}: not empty; name a new folder")
+
+
+def _taken(folder: Path) -> RunFolderError:
+    return RunFolderError(f"{folder}: a bank is there already; choose another name, or remove the folder")
 
 
 def read(banks: Path, name: str) -> StoredBank:
     """Read a bank by its name; raise ConfigError if there is none."""
-    folder = banks / checked_name(name)
+    folder = banks / checked_name("NAME", name)
     if not (folder / MANIFEST).is_file():
         known = [each.name for each in folders(banks)]
         raise ConfigError(f"{folder}: not a bank{nearest(name, known)}; `balrog-rag bank list` lists them")

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from balrog_rag.banks.stored_bank import BANKS
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, within, without_command
 from balrog_rag.util.terminal_safe import terminal_safe
 
@@ -56,7 +57,7 @@ def _banks(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--banks",
         type=Path,
-        default=Path("banks"),
+        default=BANKS,
         metavar="DIR",
         help="folder of banks (default: %(default)s)",
     )
@@ -140,10 +141,9 @@ def make(options: argparse.Namespace) -> int:
 
     within("--every", options.every, 0)
     expression = Expression(options.where)
-    folder = options.banks / stored_bank.checked_name(options.name)
+    folder = options.banks / stored_bank.checked_name("--name", options.name)
     folder_to_write("--banks", folder)
-    if (folder / stored_bank.MANIFEST).exists():
-        stored_bank.refuse_taken(folder)
+    stored_bank.refuse_taken(folder)
     found, problems = made(journals_in(options.runs), expression, options.every, folder)
     for problem in problems:
         print(terminal_safe(f"left out: {problem}"), file=sys.stderr)
@@ -192,7 +192,7 @@ def play(options: argparse.Namespace) -> int:
     code = play_all(
         planned_arms(stored, arms_of(options.arms, options.arm, options.overrides), options.steps)
     )
-    print(f"compare them in pairs: balrog-rag bank compare {stored.name}")
+    print(f"compare them in pairs: {stored.command('compare')}")
     return code
 
 
@@ -219,8 +219,7 @@ def publish(options: argparse.Namespace) -> int:
 
     stored = stored_bank.read(options.banks, options.name)
     folder_to_write("--out", options.out)
-    if (options.out / stored_bank.MANIFEST).exists():
-        stored_bank.refuse_taken(options.out)
+    stored_bank.refuse_taken(options.out)
     count = publishing.publish(stored, options.out)
     print(f"{options.out}: {many(len(stored.bank.states), 'states')}, {many(count, 'journals')}")
     return 0

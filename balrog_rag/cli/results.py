@@ -20,7 +20,9 @@ SHOWN = 10
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; an error is one line on stderr."""
-    parser = Parser(prog=called("results"), description=__doc__)
+    parser = Parser(
+        prog=called("results"), description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     rebuild = commands.add_parser("rebuild", help="reread every journal and rewrite summaries and tables")
     rebuild.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a run folder")

@@ -162,6 +162,10 @@ SCRIPTS = {
 
 def _completion(rest: Sequence[str]) -> int:
     shell = rest[0] if rest else ""
+    if shell in ("-h", "--help", "help"):
+        shells = ",".join(sorted(SCRIPTS))
+        print(f"usage: balrog-rag completion {{{shells}}}\n\nPrint a shell completion script.")
+        return 0
     if shell not in SCRIPTS:
         raise ConfigError(f"completion {shell}".strip() + f": unknown shell{nearest(shell, SCRIPTS)}")
     bash = SCRIPTS["bash"].format()

@@ -8,7 +8,7 @@ import pytest
 
 from balrog_rag.banks.arm_comparison import chosen_measures, compared, horizon, loaded
 from balrog_rag.banks.bank_arms import arms_of
-from balrog_rag.banks.stored_bank import StoredBank, read
+from balrog_rag.banks.stored_bank import BANKS, StoredBank, read
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
@@ -41,6 +41,38 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def bank(played: Path) -> StoredBank:
     return read(played / "banks", "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            ("make", "results/r", "--where", "turn >= 40", "--name", "../b"),
+            "error: --name '../b': use",
+        ),
+        (("play", "b", "--arm", "../x=agent=cot"), "error: --arm '../x': use letters"),
+        (("play", "b", "--arms", "../x"), "error: --arms '../x': use letters"),
+        (("publish", "../b", "--out", "new"), "error: NAME '../b': use letters"),
+        (("publish", "b", "--out", "results/r"), "error: results/r: not empty; name a new folder"),
+        (
+            ("publish", "b", "--out", "banks/b"),
+            "error: banks/b: a bank is there already; choose",
+        ),
+    ],
+)
+def test_a_wrong_name_is_refused_with_the_option_that_has_it(
+    played: Path, words: tuple[str, ...], expected: str
+) -> None:
+    done = command("balrog_rag", "bank", *words, cwd=played)
+    assert (done.returncode != 0, done.stderr.count("\n")) == (True, 1)
+    assert done.stderr.startswith(expected)
+
+
+def test_the_command_for_the_next_step_names_the_folder_of_banks(bank: StoredBank) -> None:
+    folder = bank.folder.parent
+    assert bank.command("compare") == f"balrog-rag bank compare b --banks {folder}"
+    usual = StoredBank(BANKS / "b", bank.bank)
+    assert usual.command("play", "--arms", "a,b") == "balrog-rag bank play b --arms a,b"
 
 
 def test_an_arm_plays_on_from_the_state_for_so_many_turns(bank: StoredBank) -> None:

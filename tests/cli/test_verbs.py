@@ -69,6 +69,17 @@ def test_a_shell_can_complete_words(words: list[str], found: set[str]) -> None:
     assert found <= set(verbs.candidates(words))
 
 
+def test_completion_has_a_help_like_every_other_verb(tmp_path: Path) -> None:
+    done = command("balrog_rag", "completion", "--help", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: balrog-rag completion {bash,fish,zsh}\n")
+
+
+def test_the_commands_of_results_stand_on_lines_of_their_own(tmp_path: Path) -> None:
+    shown = command("balrog_rag", "results", "--help", cwd=tmp_path).stdout
+    assert "\nbalrog-rag results merge RUN.shards --out RUN\n" in shown
+
+
 def test_bash_accepts_the_completion() -> None:
     script = subprocess.run(
         [sys.executable, "-m", "balrog_rag", "completion", "bash"], capture_output=True, text=True, check=True
