@@ -17,12 +17,12 @@ MISSING = {"na", "n/a", "none", "null", "nan", "missing"}
 def compare_values(options: argparse.Namespace) -> int:
     """Print the verdict."""
     from balrog_rag.results import terminal
-    from balrog_rag.results.statistics.values import verdict
+    from balrog_rag.results.statistics.values import numbers, verdict
 
     for name, default in OF_RUNS.items():
         if getattr(options, name) != default:
             raise ConfigError(f"--{name}: only valid for runs; remove it or --values")
-    ours, theirs = (column(path) for path in (options.ours, options.theirs))
+    ours, theirs = (numbers(column(path), str(path)) for path in (options.ours, options.theirs))
     made = verdict(ours, theirs, paired=options.paired, solved=options.solved)
     terminal.say(terminal.console(), made.sentence)
     return 0

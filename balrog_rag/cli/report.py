@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
 def report(options: argparse.Namespace) -> int:
     """Write the report and print its location."""
     from balrog_rag.results.arms import load_arms
+    from balrog_rag.results.comparing import refuse_difference
     from balrog_rag.results.episode_table import has_parquet
     from balrog_rag.results.experiments import of_sweep
     from balrog_rag.results.report.write import KINDS, pick, write_report
@@ -66,6 +67,7 @@ def report(options: argparse.Namespace) -> int:
         raise ConfigError(f"--formats {unknown[0]}: unknown format; valid formats: {', '.join(KINDS)}")
     name, arms = name_of(options.runs), load_arms(options.runs, partial=options.partial)
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
+    refuse_difference(options.detect)
     folder_to_write("--out", out)
     if (out / "config.json").is_file():
         raise ConfigError(f"--out {out}: is a run folder, whose episodes.csv would be lost; name another")

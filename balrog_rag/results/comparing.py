@@ -1,7 +1,7 @@
 """Compare arms: one verdict on the average, one per environment, one per task."""
 
 from collections.abc import Collection, Sequence
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,9 @@ from balrog_rag.results.statistics.sentence import between, signed
 from balrog_rag.results.statistics.verdict import Comparison, adjust, compare
 from balrog_rag.results.user_statistics import across_episodes, of_episodes
 from balrog_rag.util.shell_commands import command
+
+LEAST_DIFFERENCE = 1e-6
+"""The smallest difference that episodes are planned for."""
 
 
 class ArmComparison(msgspec.Struct, frozen=True):
@@ -41,6 +44,7 @@ def compared(
     paths: Sequence[Path], measure: str, wanted: float | None, partial: bool = False
 ) -> tuple[list[Arm], ArmComparison]:
     """Load the arms in two folders and compare them; raises ConfigError if they cannot be compared."""
+    refuse_difference(wanted)
     arms = [one_arm(path, partial) for path in paths]
     refuse_disjoint_tasks(arms)
     envs = in_order(env for arm in arms for env in arm.by_env())
@@ -61,6 +65,15 @@ def compared(
     verdict = duel(arms[0], arms[1], measures[measure], wanted)
     different = different_packages(*([folder for run in arm.runs for folder in run.folders] for arm in arms))
     return arms, msgspec.structs.replace(verdict, different_packages=different)
+
+
+def refuse_difference(wanted: float | None) -> None:
+    """Reject a difference that no number of episodes can be planned for; None means that none was given."""
+    if wanted is not None and not (LEAST_DIFFERENCE <= wanted < inf):
+        raise ConfigError(
+            f"--detect {wanted:g}: expected a number of at least {LEAST_DIFFERENCE:f}; "
+            "pass the difference to plan episodes for, e.g. 5"
+        )
 
 
 def one_arm(path: Path, partial: bool = False) -> Arm:

@@ -1,10 +1,11 @@
 """Which episodes are compared: common tasks, finished games, withheld verdicts, families of tests."""
 
-from math import isnan
+from math import inf, isnan, nan
 
 import msgspec
 import pytest
 
+from balrog_rag.cli import report
 from balrog_rag.contracts.errors import ConfigError, RunFolderError
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results.arms import Arm, departures, load_arms, names, run_folders
@@ -25,6 +26,16 @@ from balrog_rag.results.runs import load
 from tests.results.conftest import NETHACK
 
 ROOM = "MiniHack-Room-5x5-v0"
+
+
+@pytest.mark.parametrize("wanted", [nan, inf, 0.0, -5.0, 1e-200])
+def test_a_difference_that_nothing_can_detect_is_refused(arm, wanted, tmp_path):
+    paths = [run.folder for name in "ab" for run in arm(name, {0: 1, 1: 2}).runs]
+    with pytest.raises(ConfigError, match=r"^--detect .*: expected a number of at least 0\.000001; pass"):
+        compared(paths, "progression", wanted)
+    words = [str(paths[0]), "--detect", str(wanted), "--out", str(tmp_path / "out")]
+    assert report.main(words) == ConfigError.exit_code
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture

@@ -130,7 +130,7 @@ def test_files_have_the_same_sentence(tmp_path, capsys, heading):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "contains no number"),
+        ("", "A.csv: contains no number"),
         ("score\n", "contains no number"),
         ("1\ntwo\n3\n", "line 2: 'two' is not a number"),
         ("1\n\n3\n", "line 2: empty; write"),
@@ -140,7 +140,7 @@ def test_files_have_the_same_sentence(tmp_path, capsys, heading):
         ("1\n-inf\n", "line 2: -inf is not finite"),
         ("1;2\n3;4\n", "line 1: '1;2' is not a number"),
         ("a,b\n3,4\n", "line 1: 2 columns; pass"),
-        ("1e300\n", "use finite numbers up to 1e+15"),
+        ("1e300\n", "A.csv, number 1: 1e+300 out of range; use finite numbers up to 1e+15"),
         ("\x00\x00", "line 1"),
     ],
 )
