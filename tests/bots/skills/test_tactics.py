@@ -178,6 +178,18 @@ def test_a_lichen_is_kept_for_hunger_and_eaten_with_an_enemy_about() -> None:
         assert left is None or "partly eaten" in left.name
 
 
+def test_nobody_eats_while_swallowed_before_fainting() -> None:
+    with made(ROOM) as game:
+        player = game.player
+        bot = Bot(player)
+        player.body.hunger = w.HUNGRY
+        assert meals.mealtime(bot)
+        player.world.swallowed = True
+        assert not meals.mealtime(bot)
+        player.body.hunger = w.FAINTING
+        assert meals.mealtime(bot)
+
+
 def test_a_were_creature_has_no_hands() -> None:
     with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
         player = game.player

@@ -22,6 +22,8 @@ def mealtime(bot: Bot) -> bool:
     hunger, enemies = bot.player.body.hunger, bot.enemies()
     if hunger < w.HUNGRY or not bot.on.meals:
         return False
+    if bot.player.world.swallowed and hunger < w.FAINTING:
+        return False  # who digests us is next to us, though it is not seen
     if not must_eat(bot):
         return not enemies
     return hunger >= w.FAINTING or not adjacent(bot.player, enemies)
