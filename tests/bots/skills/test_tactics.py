@@ -190,6 +190,19 @@ def test_nobody_eats_while_swallowed_before_fainting() -> None:
         assert meals.mealtime(bot)
 
 
+def test_with_a_weapon_welded_to_the_hand_no_other_is_drawn() -> None:
+    with made(ROOM, "ran-elf-cha-fem") as game:
+        player = game.player
+        player.role = "Ranger"
+        assert gear.best_weapon(player) is missiles.launcher(player)
+        player._note_state("Your broad pick is welded to your hands!")
+        assert player.welded
+        assert player.cursed_hands
+        held = gear.best_weapon(player)
+        assert held is not None
+        assert held.wielded
+
+
 def test_a_were_creature_has_no_hands() -> None:
     with made(ROOM + "OBJECT:('[',\"dwarvish iron helm\"),(5,2)\n") as game:
         player = game.player

@@ -305,6 +305,8 @@ def best_weapon(player: Player, risk: float = TUNING.weld) -> Item | None:
     """
     if player.role == "Monk" or player.changed:
         return None
+    if player.welded:  # nothing else can be wielded
+        return next((item for item in player.world.items if item.wielded), None)
     if player.role == "Ranger" and (bow := launcher(player)):
         return bow
     usable = [(_worth(item) - (risk if _doubtful(player, item) else 0), item) for item in _weapons(player)]

@@ -20,6 +20,7 @@ Skill: TypeAlias = Generator[int, Any, str]
 Keys: TypeAlias = Generator[int, Any, None]
 
 _HELD = re.compile(r"You cannot escape from (?:the )?(.+?)!")
+_WELDED = re.compile(r"(?:is welded|welds itself) to your (hands?)")
 _PAGES = 60
 """Maximum number of pages turned after one key."""
 _ANSWERS = 12
@@ -225,8 +226,8 @@ class Player:
             self.trained = True
         if "no free hand to write" in message:
             self.cursed_hands = True
-        if "your weapon is welded to your hand" in message:
-            self.welded, self.cursed_hands = True, self.cursed_hands or "your hands" in message
+        if welded := _WELDED.search(message):
+            self.welded, self.cursed_hands = True, self.cursed_hands or welded[1] == "hands"
         if held := _HELD.search(message):
             self.holder = held[1]
         if "You feel feverish" in message:
