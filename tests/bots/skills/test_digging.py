@@ -208,3 +208,21 @@ def test_out_of_the_mines_one_tunnels_into_the_unknown_once_no_way_leads_on(burr
         player.refusals[searched] = 1
         assert game.run(lambda _: journey._burrow(bot)) is burrowing
         assert (t.distance(player.here, start) > 2) is burrowing
+
+
+HELD = ROOM.replace("|.........|", "|...}.....|", 1) + "MONSTER:('Y',\"owlbear\"),(4,3),hostile,asleep\n"
+
+
+def test_a_pit_is_not_left_because_a_fast_hero_was_interrupted_once() -> None:
+    with made(HELD, character="arc-dwa-law-mal") as game:
+        player = game.player
+        start = player.here + 1
+        game.run(moving.go_to, [start])
+        player.pit = Pit(player.level, start, True)
+        name = Refusal(Act.DIG, (player.level.place, start))
+        player.refusals[name] = TUNING.dig_refusals
+        assert game.run(digging._to_a_spot, moving.never) == ""
+        assert player.here == start
+        player.refusals[name] += 1
+        game.run(digging._to_a_spot, moving.never)
+        assert player.here != start

@@ -59,7 +59,7 @@ def dig_down(player: Player, alarm: Alarm, elbereth: Callable[[], bool] = always
 def _dig_here(player: Player, alarm: Alarm, elbereth: Callable[[], bool]) -> Skill:
     level, pit = player.level, _pit(player)
     if not pit.deep and (yield from _on_goods(player)):
-        player.refusals[Refusal(Act.DIG, (level.place, player.here))] += 1
+        _refuse(player, player.here)
         return TOO_HARD
     while player.level is level and player.here == pit.place:
         if alarm() or player.world.swallowed:
@@ -94,7 +94,7 @@ def _pit(player: Player) -> Pit:
 def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     """Go where a hole can be dug, as far from water as possible; returns nothing if that is here."""
     level, pit = player.level, player.pit_here
-    if pit is not None and pit.deep and not player.refusals[Refusal(Act.DIG, (level.place, player.here))]:
+    if pit is not None and pit.deep and not _refused(player, player.here):
         return ""  # climbing out takes as long as half a hole
     for _ in range(TUNING.dig_spots):
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
@@ -125,7 +125,17 @@ def _untried(player: Player, place: int) -> bool:
     floor = level.terrain[place] in _GROUND or place == player.here
     if place in level.shop and place in level.objects:
         return False  # items for sale would fall with us and count as stolen
-    return floor and diggable(level, place) and not player.refusals[Refusal(Act.DIG, (level.place, place))]
+    return floor and diggable(level, place) and not _refused(player, place)
+
+
+def _refused(player: Player, place: int) -> bool:
+    """Whether no hole can be dug at a square of this level."""
+    return player.refusals[Refusal(Act.DIG, (player.level.place, place))] > TUNING.dig_refusals
+
+
+def _refuse(player: Player, place: int) -> None:
+    """Remember that none can, for a reason that the game or we have."""
+    player.refusals[Refusal(Act.DIG, (player.level.place, place))] += TUNING.dig_refusals + 1
 
 
 def guard(player: Player, pit: Pit) -> Skill:
@@ -192,6 +202,6 @@ def _dig(player: Player, pit: Pit) -> Skill:
         return TOO_HARD
     # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
-        player.refusals[refusal] += 1
-        return TOO_HARD if player.refusals[refusal] > TUNING.dig_refusals else ""
+        _refuse(player, pit.place)
+        return TOO_HARD if _refused(player, pit.place) else ""
     return ""
