@@ -226,3 +226,20 @@ def test_a_pit_is_not_left_because_a_fast_hero_was_interrupted_once() -> None:
         player.refusals[name] += 1
         game.run(digging._to_a_spot, moving.never)
         assert player.here != start
+
+
+def test_from_the_edge_of_a_pit_one_digs_on_and_writes_in_it() -> None:
+    with made(ROOM, character="arc-hum-law-mal") as game:
+        player = game.player
+        player.body.depth = TUNING.write_depth_dwarf
+        game.run(moving.go_to, [player.here + 1])
+        pit = player.pit = Pit(player.level, player.here)
+        while not pit.deep:
+            game.run(digging._dig, pit)
+        while not player.said("to the edge"):
+            game.run(moving.step, player.here + 1)
+        assert game.run(digging.guard, pit) == "could not write"
+        assert pit.writings == 0
+        assert surviving.stylus(player)
+        assert game.run(digging.dig_down, moving.never) == digging.FELL
+        assert bytes(game.pressed).count(b"Elbereth") >= 1

@@ -173,7 +173,9 @@ def _write(player: Player, pit: Pit) -> Skill:
     pit.writings += 1
     told = yield from engrave(player)
     if told != Told.WROTE:
-        pit.writings = TUNING.pit_writings
+        # From the edge of the pit its bottom is out of reach (engrave.c:571); digging on leads back into it.
+        reached = not player.said("reach the bottom")
+        pit.writings = TUNING.pit_writings if reached else pit.writings - 1
         return told
     if player.body.condition & w.BLIND:
         pit.guarded = True  # until a blow shows that it is not

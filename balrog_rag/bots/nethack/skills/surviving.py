@@ -135,6 +135,8 @@ def engrave(player: Player, text: str = ELBERETH) -> Skill:
         ("want to engrave", text),
         ("want to write", text),
     )
+    if player.said("reach the bottom"):
+        return Told.COULD_NOT_WRITE
     if not done and pen != "-":
         held = player.world.carried(pen)
         player.refusals[Refusal(Act.WRITE_WITH, (pen, held.name if held else ""))] += 1
