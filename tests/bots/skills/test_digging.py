@@ -213,6 +213,46 @@ def test_out_of_the_mines_one_tunnels_into_the_unknown_once_no_way_leads_on(burr
 HELD = ROOM.replace("|.........|", "|...}.....|", 1) + "MONSTER:('Y',\"owlbear\"),(4,3),hostile,asleep\n"
 
 
+@pytest.mark.parametrize("holder", ["", "owlbear"])
+def test_who_is_held_digs_at_once_instead_of_pulling(holder: str) -> None:
+    with made(HELD, character="arc-dwa-law-mal") as game:
+        player = game.player
+        start = player.here + 1
+        game.run(moving.go_to, [start])
+        assert digging.wetness(player.level, start) > 0
+        player.holder = holder
+        assert digging.held(player) is bool(holder)
+        game.run(digging._to_a_spot, moving.never)
+        assert (player.here == start) is bool(holder)
+
+
+@pytest.mark.parametrize("holder", ["", "owlbear"])
+def test_who_is_held_does_not_walk_to_stairs(holder: str) -> None:
+    with made(HELD + "STAIR:(5,2),down\n", character="arc-dwa-law-mal") as game:
+        player = game.player
+        start = player.here + 1
+        game.run(moving.go_to, [start])
+        bot, player.holder = Bot(player), holder
+        player.body.depth = TUNING.deepest_entrance + 1
+        assert journey._kept(bot) is bool(holder)
+        player.level.set_terrain(start + 2, t.STAIRS_DOWN)
+        assert game.run(lambda _: journey._near_stairs(bot)) is not bool(holder)
+
+
+def test_a_god_or_fright_ends_a_grip() -> None:
+    with made(ROOM) as game:
+        player = game.player
+        for told, holder in (
+            ("The owlbear hits!  The owlbear grabs you!", "owlbear"),
+            ("You get released!", ""),
+            ("The giant eel swings itself around you!", "giant eel"),
+            ("You pull free from the giant eel.", ""),
+            ("You cannot escape from the large mimic!", "large mimic"),
+        ):
+            player._note_state(told)
+            assert player.holder == holder
+
+
 def test_a_pit_is_not_left_because_a_fast_hero_was_interrupted_once() -> None:
     with made(HELD, character="arc-dwa-law-mal") as game:
         player = game.player

@@ -61,10 +61,11 @@ def _dig(bot: Bot) -> Skill:
         return "waited"
     if _too_early(bot) and not bot.enemies() and not bot.walled_in():
         return (yield from exploring.search(player, TUNING.wait))
-    if (yield from _climb_once(bot)):
-        return "climbed"
-    if (yield from _near_stairs(bot)):
-        return "went down"
+    if not digging.held(player):
+        if (yield from _climb_once(bot)):
+            return "climbed"
+        if (yield from _near_stairs(bot)):
+            return "went down"
     told = yield from digging.dig_down(player, lambda: dig_alarm(bot), lambda: _writes(bot))
     if told in (digging.TOO_HARD, moving.NO_WAY, moving.STUCK):
         told = yield from _by_stairs(bot, True, None)
@@ -122,8 +123,13 @@ def _near_stairs(bot: Bot) -> Did:
     )
     if way is None or len(way) > _strides(bot):
         return False
-    told = yield from stairs.go_by_stairs(player, True, None, lambda: dig_alarm(bot))
+    told = yield from stairs.go_by_stairs(player, True, None, lambda: _kept(bot))
     return told == moving.ARRIVED
+
+
+def _kept(bot: Bot) -> bool:
+    """Whether not to walk on to stairs."""
+    return digging.held(bot.player) or dig_alarm(bot)
 
 
 def _strides(bot: Bot) -> int:

@@ -50,10 +50,18 @@ def dig_down(player: Player, alarm: Alarm, elbereth: Callable[[], bool] = always
     """Dig through the floor, here or near by, protected by Elbereth while `elbereth` holds."""
     told: str = TOO_HARD
     for _ in range(TUNING.dig_spots):
+        if held(player) and elbereth() and not _untried(player, player.here):
+            yield from guard(player, _pit(player))  # who holds us lets go in fright (monmove.c:277)
         told = (yield from _to_a_spot(player, alarm)) or (yield from _dig_here(player, alarm, elbereth))
         if told != TOO_HARD:
             break
     return told
+
+
+def held(player: Player) -> bool:
+    """Whether a monster next to us holds us: one cannot walk away, or fall through a hole (dig.c:669)."""
+    near = (enemy.species for enemy in player.hostiles(within=1))
+    return any(species is not None and species.name == player.holder for species in near)
 
 
 def _dig_here(player: Player, alarm: Alarm, elbereth: Callable[[], bool]) -> Skill:
@@ -97,6 +105,8 @@ def _to_a_spot(player: Player, alarm: Alarm) -> Skill:
     if pit is not None and pit.deep and not _refused(player, player.here):
         return ""  # climbing out takes as long as half a hole
     for _ in range(TUNING.dig_spots):
+        if held(player) and _untried(player, player.here):
+            return ""
         ways = Ways(level, player.here, occupied(player) | _mimics(level))
         spots = [
             (wetness(level, place), place in level.objects, steps, place)
@@ -200,10 +210,10 @@ def _dig(player: Player, pit: Pit) -> Skill:
     if player.said(
         "too hard", "cannot dig", "can't dig", "There isn't enough room", "stairs", "throne", "altar"
     ):
-        player.refusals[refusal] += 1
+        _refuse(player, pit.place)
         return TOO_HARD
     # A fast hero may be interrupted within the turn; that does not count as a refusal.
     if player.body.turn == turn and player.level is pit.level and not player.said(*_DIGGING):
-        _refuse(player, pit.place)
+        player.refusals[refusal] += 1
         return TOO_HARD if _refused(player, pit.place) else ""
     return ""

@@ -19,7 +19,9 @@ Skill: TypeAlias = Generator[int, Any, str]
 """Presses keys, and returns the reason why it stopped."""
 Keys: TypeAlias = Generator[int, Any, None]
 
-_HELD = re.compile(r"You cannot escape from (?:the )?(.+?)!")
+_HELD = re.compile(
+    r"You cannot escape from (?:the )?(.+?)!|(?:The )?(\w[^.!?]*?) (?:grabs|swings itself around) you!"
+)
 _WELDED = re.compile(r"(?:is welded|welds itself) to your (hands?)")
 _PAGES = 60
 """Maximum number of pages turned after one key."""
@@ -82,7 +84,7 @@ class Player:
         self.welded = False
         """Whether a cursed weapon prevents wielding a tool; a god frees both hands, but not a single one."""
         self.holder = ""
-        """The kind of monster that held us last, as a blow at another one, or a step away, showed."""
+        """The kind of monster that holds us, or did; its grip, a step away or a blow at another showed it."""
         self.feverish = False
         """Whether lycanthropy will turn us into a were-creature."""
         self.trained = False
@@ -229,7 +231,9 @@ class Player:
         if welded := _WELDED.search(message):
             self.welded, self.cursed_hands = True, self.cursed_hands or welded[1] == "hands"
         if held := _HELD.search(message):
-            self.holder = held[1]
+            self.holder = held[1] or held[2]
+        if "You get released" in message or "You pull free" in message:
+            self.holder = ""
         if "You feel feverish" in message:
             self.feverish = True
         if "You feel purified" in message:
