@@ -11,6 +11,7 @@ from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
 from balrog_rag.envs.nethack.world import known_world as w
+from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.player import Player, Skill
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
@@ -49,6 +50,62 @@ def test_dwarf_lords_are_victims_too() -> None:
         player.world.monsters[0].peaceful, player.body.hp, player.body.max_hp = True, 90, 90
         assert Bot(player).victims()
         assert not Bot(player, without("murder")).victims()
+
+
+HALL = """MAP
+-----------------------
+|.....................|
+-----------------------
+ENDMAP
+REGION:(0,0,22,2),lit,"ordinary"
+BRANCH:(1,1,1,1),(0,0,0,0)
+"""
+
+
+def _dwarven(player: Player) -> Player:
+    player.race, player.alignment, player.body.hp, player.body.max_hp = "dwarven", "lawful", 90, 90
+    return player
+
+
+def test_dwarves_are_victims_as_far_as_they_are_seen() -> None:
+    with made(HALL + "MONSTER:('h',\"dwarf\"),(18,1),peaceful,asleep\n", "val-dwa-law-fem") as game:
+        bot = Bot(_dwarven(game.player))
+        (dwarf,) = bot.player.world.monsters
+        assert dwarf.peaceful is None
+        assert t.distance(dwarf.place, bot.player.here) > TUNING.enemy_sight
+        assert bot.prey() == (dwarf, [bot.player.here + 1 + far for far in range(16)])
+        assert bot.alarm(), "a long walk ends for it"
+        bot.player.level.forbid([dwarf.place - 4])
+        assert not bot.prey()
+        assert not bot.alarm()
+        bot.player.level.allow([dwarf.place - 4])
+        assert bot.prey(), "a way is looked for in every turn"
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_in_a_town_dwarves_are_attacked_only_while_no_watchman_looks(watched: bool) -> None:
+    watchman = "MONSTER:('@',\"watchman\"),(9,1),peaceful,asleep\n"
+    dwarf = "MONSTER:('h',\"dwarf\"),(2,1),peaceful,asleep\n"
+    with made(HALL + dwarf + watchman * watched, "val-dwa-law-fem") as game:
+        bot = Bot(_dwarven(game.player))
+        bot.player.level.watched = True
+        waits = 0
+        while game.run(lambda _: battle._murder(bot)) and waits < TUNING.chase_steps:
+            waits += 1
+        assert (ord("F") in game.pressed) is not watched
+        assert not bot.victims(), "it is dead, or left alone for a while"
+        bot.player.race = "human"
+        bot.ignored.clear()
+        assert not bot.victims(), "in the dark, a human would not see who looks on"
+
+
+def test_peace_is_asked_of_who_stands_where_a_wall_was() -> None:
+    with made(ROOM + "MONSTER:('h',\"dwarf\"),(2,1),peaceful,asleep\nBRANCH:(1,1,1,1),(0,0,0,0)\n") as game:
+        (dwarf,) = game.player.world.monsters
+        game.player.level.set_terrain(dwarf.place, next(iter(t.WALLS)))
+        game.run(fighting.attack, dwarf)
+        assert dwarf.peaceful
+        assert ord("F") not in game.pressed
 
 
 @pytest.mark.parametrize("condition", [w.BLIND, w.HALLUCINATING])

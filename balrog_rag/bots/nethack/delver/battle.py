@@ -15,7 +15,7 @@ from balrog_rag.bots.nethack.delver.retreat import (
 from balrog_rag.bots.nethack.delver.state import Bot, Did
 from balrog_rag.bots.nethack.skills import fighting, gear, magic, stairs
 from balrog_rag.bots.nethack.skills.fight_cost import adjacent, cost_of
-from balrog_rag.bots.nethack.skills.moving import occupied, step
+from balrog_rag.bots.nethack.skills.moving import ARRIVED, step, watched
 from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import keys
@@ -23,7 +23,6 @@ from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.known_world import Monster
-from balrog_rag.envs.nethack.world.routes import first
 
 _NO_RAY = ("striking", "slow monster")
 """Wands whose effect ends where it strikes; all others send rays that bounce off walls."""
@@ -124,17 +123,19 @@ def _rearm(bot: Bot) -> Did:
 
 def _murder(bot: Bot) -> Did:
     """Go and kill a peaceful dwarf for its pick-axe."""
-    player = bot.player
-    for victim in bot.victims():
-        if t.distance(victim.place, player.here) == 1:
-            yield from fighting.attack(player, victim)
-            return True
-        way = first(player.level, player.here, t.NEAR[victim.place].__contains__, occupied(player))
-        if way and len(way) < TUNING.chase:
-            yield from step(player, way[0])
-            return True
-        bot.ignore([victim], TUNING.out_of_reach)
-    return False
+    player, prey = bot.player, bot.prey()
+    if prey is None:
+        return False
+    victim, way = prey
+    if way:
+        if (yield from step(player, way[0])) != ARRIVED:
+            bot.tire(victim, TUNING.tired)
+    elif watched(player):  # who sees it calls the watch, as any watchman does that we could see (mon.c:3042)
+        yield from player.command(keys.SEARCH)
+        bot.tire(victim, TUNING.tired)
+    else:
+        yield from fighting.attack(player, victim)
+    return True
 
 
 def _avoid_blast(bot: Bot) -> Did:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from balrog_rag.bots.nethack.delver.switches import Switches
 from balrog_rag.bots.nethack.skills import fighting, gear, surviving
 from balrog_rag.bots.nethack.skills.fight_cost import cost_of
+from balrog_rag.bots.nethack.skills.moving import occupied
 from balrog_rag.bots.nethack.skills.stairs import MAIN
 from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.contracts.errors import ConfigError
@@ -18,7 +19,7 @@ from balrog_rag.envs.nethack.world.items import Item
 from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.level import Place
 from balrog_rag.envs.nethack.world.player import Player
-from balrog_rag.envs.nethack.world.routes import Ways
+from balrog_rag.envs.nethack.world.routes import Ways, first
 
 Did: TypeAlias = Generator[int, Any, bool]
 """Presses keys, and at its end says whether there was anything to do."""
@@ -28,6 +29,8 @@ LOW, HUNGER, CURSES = "prayer_low", "prayer_hunger", "prayer_curses"
 
 DWARVES = ("dwarf", "dwarf lord", "dwarf king")
 """Who may carry a digging tool: three in eight do (makemon.c, m_initweap())."""
+INFRAVISION = ("dwarven", "elven", "gnomish", "orcish")
+"""Who sees in the dark all that is warm, such as watchmen."""
 DEEP, HELD = "deep", "held"
 """What to aim at: BALROG's progression, or progression held."""
 
@@ -210,22 +213,36 @@ class Bot:
         return [monster for monster in player.hostiles(TUNING.enemy_sight) if self._matters(monster)]
 
     def victims(self) -> list[Monster]:
-        """Peaceful dwarves worth killing for what they may dig with."""
+        """Peaceful dwarves worth killing for what they may dig with, however far off they are seen."""
         player = self.player
         if (
             not (self.plan.dig and self.on.murder)
             or gear.digger(player)
-            or player.level.watched
+            or (player.level.watched and player.race not in INFRAVISION)
             or player.body.hp < TUNING.murder_hp * player.body.max_hp
         ):
             return []
-        found = [m for m in player.world.monsters if m.peaceful and m.species and m.species.name in DWARVES]
+        dwarves = [m for m in player.world.monsters if m.species and m.species.name in DWARVES and not m.tame]
+        if self.on.peacefuls:
+            fighting.presume(player, dwarves)
         return [
             m
-            for m in found
-            if player.body.turn >= self.ignored.get(m.number, 0)
+            for m in dwarves
+            if m.peaceful
+            and player.body.turn >= self.ignored.get(m.number, 0)
             and cost_of(player, [m]) < TUNING.murder_cost * player.body.hp
         ]
+
+    def prey(self) -> tuple[Monster, list[int]] | None:
+        """The first of them to whom a way leads, and that way, which is empty if it stands next to us."""
+        player = self.player
+        for victim in self.victims():
+            if t.distance(victim.place, player.here) == 1:
+                return victim, []
+            way = first(player.level, player.here, t.NEAR[victim.place].__contains__, occupied(player))
+            if way and len(way) < TUNING.chase:
+                return victim, way
+        return None
 
     def _matters(self, monster: Monster) -> bool:
         near = t.distance(monster.place, self.player.here) == 1
@@ -259,7 +276,7 @@ class Bot:
         if hurt:
             self.ignored.clear()
         hungry = player.body.hunger >= w.WEAK and self.may_pray(HUNGER)
-        return hurt or hungry or player.world.over or bool(self.enemies() or self.guard())
+        return hurt or hungry or player.world.over or bool(self.enemies() or self.guard() or self.prey())
 
     def guard(self) -> Monster | None:
         """The guard of a vault in sight who wants us to follow him, without the vault's gold."""

@@ -38,13 +38,13 @@ def attack(player: Player, enemy: Monster) -> Skill:
     if doubtful and dazed and player.level.watched and not enemy.attacked:
         yield from player.command(keys.SEARCH)  # one cannot walk straight, and a mistake means arrest
         return Told.WAITED
-    if doubtful and not dazed and t.DARING[player.level.terrain[enemy.place]]:
+    if doubtful and not dazed and player.level.terrain[enemy.place] not in t.WET:
         yield from player.command(t.heading(player.here, enemy.place))
         enemy.peaceful = player.said("Really attack")
         return Told.ATTACKED
     yield from player.command(keys.FIGHT, t.heading(player.here, enemy.place))
     if player.said("gets angry"):
-        enemy.peaceful = False
+        enemy.peaceful, enemy.attacked = False, True  # in a town it would be taken for peaceful again
     return Told.ATTACKED
 
 
