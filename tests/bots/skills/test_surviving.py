@@ -3,6 +3,7 @@
 from balrog_rag.bots.nethack.delver import obstacles
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import exploring, fighting, gear, looking, moving, surviving
+from balrog_rag.bots.nethack.skills.tuning import TUNING
 from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from tests.bots.skills.made import ROOM as BARE_ROOM
@@ -177,3 +178,11 @@ def test_nothing_is_thrown_past_somebody_who_may_not_be_hit():
                     game.run(looking.look_at, monster)
             reach.append(fighting.in_range(player, start, zombie))
     assert reach == [True, False]
+
+
+def test_whose_pet_died_in_a_trap_by_swapping_places_does_not_pray() -> None:
+    with made(ROOM) as game:
+        game.player.body.turn = TUNING.first_prayer
+        assert surviving.may_pray(game.player)
+        game.player._note_state("You feel guilty about losing your pet like this.")
+        assert not surviving.may_pray(game.player, desperate=True)

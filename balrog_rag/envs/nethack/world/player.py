@@ -242,6 +242,8 @@ class Player:
             self.changed, self.shed = True, (self.level.place, self.here)
         if "You return to" in message:
             self.changed = False
+        if "guilty about losing your pet" in message:
+            self.unlucky = True  # it died as we swapped with it, and gods are angry (hack.c:1884)
 
     def hostiles(self, within: int = t.WIDTH) -> list[Monster]:
         """Enemies in sight, the nearest first."""
