@@ -303,6 +303,18 @@ def test_where_a_dwarf_fell_one_looks_under_whatever_lies_on_top(stood: list[str
         assert bool(gear.digger(game.player)) is looked
 
 
+@pytest.mark.parametrize("dwarf", [False, True])
+def test_a_boulder_is_pushed_off_what_a_dwarf_left(dwarf: bool):
+    pile = "OBJECT:('(',\"pick-axe\"),(5,2)\nOBJECT:('`',\"boulder\"),(5,2)\n"
+    with made(ROOM + pile + "BRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
+        bot, level = Bot(game.player), game.player.level
+        (place,) = level.boulders
+        level.left[place] = [species_of("dwarf").number] if dwarf else []
+        while game.run(lambda _: errands.collect(bot)):
+            pass
+        assert bool(gear.digger(game.player)) is dwarf
+
+
 def test_where_a_further_dwarf_falls_one_looks_again():
     with made(ROOM + "OBJECT:('+',\"light\"),(8,2)\nBRANCH:(1,2,1,2),(0,0,0,0)\n") as game:
         bot, level = Bot(game.player), game.player.level

@@ -122,6 +122,8 @@ def collect(bot: Bot) -> Did:
     goals = [place for place in level.objects if _worth_a_walk(bot, place)]
     if not goals:
         return False
+    if not level.boulders.isdisjoint(goals):
+        level.push()  # a dwarf that tunnels leaves boulders behind, one may lie on its things (dig.c:1328)
     told = yield from moving.go_to(player, goals, bot.alarm)
     if player.here in goals:
         bot.looked.add(_thing(level, player.here))
