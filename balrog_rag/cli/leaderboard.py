@@ -123,7 +123,10 @@ def _unranked(arm: "Arm") -> str:
     if arm.forked:
         return "not ranked, since its player did not play from the first step"
     if arm.withheld:
-        return "not ranked, since episodes are open or missing; finish it with resume=RUN, or pass --partial"
+        return (
+            "not ranked, since episodes are open or missing; "
+            "finish it with balrog-rag resume RUN, or pass --partial"
+        )
     return ""
 
 

@@ -1,6 +1,7 @@
 """Validate configuration values; every invalid one is a ConfigError that names the key."""
 
 from dataclasses import Field
+from math import isfinite
 from typing import Any
 
 from balrog_rag.config.schema_keys import leaves
@@ -94,6 +95,8 @@ def _check_value(path: str, spec: Field[Any], value: Any) -> None:
         raise ConfigError(
             f"{path}={value}: unknown {rules['names'].kind}{registry.nearest(value, rules['names'].names())}"
         )
+    if isinstance(value, float) and not isfinite(value):  # not comparable, so it would lift every limit
+        raise ConfigError(f"{path}={value}: must be a finite number")
     if rules["ge"] is not None and value < rules["ge"]:
         raise ConfigError(f"{path}={value}: must be at least {rules['ge']}")
     if rules["le"] is not None and value > rules["le"]:

@@ -172,7 +172,7 @@ def _without_partial(ours: Arm, theirs: Arm, measure: Scale, wanted: float | Non
             noted = msgspec.structs.replace(made, notes=(stop.note, *made.notes))
             return noting_conditions(noted, ours, theirs)
     stopped = any(stopped_by_verdict(run) for arm in (ours, theirs) for run in arm.runs)
-    why = WITHHELD.format("balrog-rag resume RUN limits.until=plan" if stopped else "resume=RUN")
+    why = WITHHELD.format("balrog-rag resume RUN limits.until=plan" if stopped else "balrog-rag resume RUN")
     return msgspec.structs.replace(compare([], [], names, measure.name, measure.unit), why=why, notes=())
 
 

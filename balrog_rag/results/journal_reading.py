@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from balrog_rag.contracts import registry
-from balrog_rag.contracts.errors import JournalError
+from balrog_rag.contracts.errors import ConfigError, JournalError
 from balrog_rag.contracts.kinds import kind_of
 from balrog_rag.contracts.outcome import PLAYER_LOST, in_words
 from balrog_rag.episode import chain, journal
@@ -161,6 +161,8 @@ def _read_one(where: JournalReading, source: _Source) -> _Read:
     try:
         data = journal.read_bytes(path) if place is None else place.read()
         episode = read_episode(path, journal.entries_in(data, path))
+    except ConfigError as error:  # without its kind of game, every figure of the run would lack it
+        raise ConfigError(f"{path}: {error}") from error
     except JournalError as error:
         return IndexedJournal(name, problem=str(error).removeprefix(f"{path}: ")), None
     except OSError as error:

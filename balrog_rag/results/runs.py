@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.contracts.kinds import episodes_planned, kind_of
 from balrog_rag.episode import journal
@@ -198,6 +199,17 @@ def _counts(config: dict[str, Any]) -> list[tuple[str, int]]:
     return [(task, episodes_planned(task, env.get("episodes"))) for task in env.get("tasks", [])]
 
 
+def _refuse_unknown_games(run: Path, config: dict[str, Any]) -> None:
+    """Reject a plan with games that nothing here can score."""
+    for task in config.get("env", {}).get("tasks", []):
+        name = task.partition("/")[0]
+        if not registry.environments.has(name):
+            raise RunFolderError(
+                f"{run / run_folder.CONFIG}: plans games of {name!r}, an environment that is not installed "
+                "here; install the plug-in that registers it"
+            )
+
+
 def _refuse_many(run: Path, config: dict[str, Any]) -> None:
     """Reject a plan whose list of names alone would exhaust the memory."""
     count = sum(count for _, count in _counts(config))
@@ -210,6 +222,7 @@ def _refuse_many(run: Path, config: dict[str, Any]) -> None:
 def load(run: Path, use_index: bool = True) -> LoadedRun:
     """Load a run folder; raises RunFolderError if it is not one."""
     frozen = run_folder.frozen_config(run)
+    _refuse_unknown_games(run, frozen.config)
     _refuse_many(run, frozen.config)
     paths, packs = run_folder.journal_files(run), packs_in(run)
     most = (len(paths) + 1) * ROW_BYTES + sum(stat_of(pack)[0] for pack in packs)

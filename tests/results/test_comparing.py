@@ -100,7 +100,9 @@ def test_conclusions_from_a_part_are_drawn_only_where_they_are_asked_for(arm, al
     theirs = arm("b", {n: 2 + n % 2 for n in range(7)}, partial=allowed)
     found = duel(ours, theirs)
     assert found.whole.made == allowed
-    assert found.sentence.endswith(f"no verdict: {WITHHELD.format('resume=RUN')}.") == (not allowed)
+    assert found.sentence.endswith(f"no verdict: {WITHHELD.format('balrog-rag resume RUN')}.") == (
+        not allowed
+    )
     assert (found.environments != {}) == (found.tasks != {}) == allowed
     assert against_baseline([ours, theirs], theirs)[0].made == allowed
     if allowed:

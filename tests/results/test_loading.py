@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import RunFolderError
 from balrog_rag.episode.journal import End, Step
 from balrog_rag.results import run_folder
@@ -224,3 +225,11 @@ def test_runs_are_grouped_by_environment_with_their_episodes_in_order(builder):
         "minihack": ["00"],
         "nle": ["00", "02"],
     }
+
+
+def test_games_of_an_environment_that_is_not_installed_are_named_with_their_run(new_run, monkeypatch):
+    run = new_run("run", planned=1)
+    run.nethack(0, [{}])
+    monkeypatch.delitem(registry.environments._builtin, "nle")
+    with pytest.raises(RunFolderError, match=r"run/config.json: plans games of 'nle', .*; install"):
+        load(run.path)

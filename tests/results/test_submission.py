@@ -172,9 +172,9 @@ def damage(run):
     ("spoil", "problem"),
     [
         (cut_off, "1 episode cut off by a cap of the run; raise limits.run and finish"),
-        (unfinish, "1 episode unfinished; finish with resume="),
+        (unfinish, "1 episode unfinished; finish with balrog-rag resume "),
         (damage, "_run_01.journal.jsonl: line 1 is not a journal entry.*; a submission must be complete"),
-        (lambda run: shutil.rmtree(run.path / "nle"), "no finished episode; finish with resume="),
+        (lambda run: shutil.rmtree(run.path / "nle"), "no finished episode; finish with balrog-rag resume "),
         (lambda run: run.nethack(1, [{}]), r"01: not planned by the configuration \(1 such episodes\)"),
         (lambda run: None, None),
     ],

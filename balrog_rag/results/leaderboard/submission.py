@@ -116,17 +116,16 @@ def refuse_incomplete(run: LoadedRun, planned: Sequence[EpisodeSpec]) -> None:
         left = (
             f"{many(len(run.unfinished), 'episodes')} unfinished" if run.unfinished else "no finished episode"
         )
-        raise RunFolderError(f"{run.folder}: {left}; finish with resume={run.folder}")
+        raise RunFolderError(f"{run.folder}: {left}; finish with {folder.resume_with(run.folder)}")
     if run.cut:
         left = many(len(run.cut), "episodes")
         raise RunFolderError(
             f"{run.folder}: {left} cut off by a cap of the run; raise limits.run and finish "
-            f"with resume={run.folder}"
+            f"with {folder.resume_with(run.folder)}"
         )
     if wrong := off_plan(run, planned):
-        raise RunFolderError(
-            f"{run.folder}: {wrong[0]} ({len(wrong)} such episodes); finish with resume={run.folder}"
-        )
+        what = f"{wrong[0]} ({len(wrong)} such episodes)"
+        raise RunFolderError(f"{run.folder}: {what}; finish with {folder.resume_with(run.folder)}")
 
 
 def player_of(episodes: Sequence[Episode]) -> str:
