@@ -54,6 +54,12 @@ SMALL = ("agent=naive", "env.episodes=1", "limits.steps=5", "run.name=r")
             "agent.demonstrations: few_shot needs demonstrations; make a file with `balrog-rag",
         ),
         ("env.episodes=0", "env.episodes=0: must be at least 1"),
+        ("agent=delver agent.options.zzz=1", "agent.options: delver has no 'zzz'; "),
+        ("agent=delver agent.options.mines=x", "agent.options.mines: expected a whole number, got 'x'"),
+        (
+            "agent=handcrafted agent.options.zzz=1",
+            "agent.options: handcrafted has no 'zzz'; it has paper_bug",
+        ),
         ("env.seeds=[1]", "env.seeds: env.seeding=spread does not use seeds; add env.seeding=list"),
         ("env.layout=image", "add agent.max_image_history=1"),
         ("agent.max_image_history=1", "add env.layout=image"),

@@ -28,6 +28,19 @@ def make(begin: Begin) -> Program:
     return delver(begin.screen, plan_of(begin.options))
 
 
+def check(options: Mapping[str, Any]) -> None:
+    """Refuse settings that no plan has, before a game begins."""
+    from balrog_rag.bots.nethack.delver.state import plan_of
+
+    plan_of(options)
+
+
 DELVER = ProgramKind(
-    name="delver", make=make, games=WHOLE, plays=True, switches=listed(), unlisted_keys=False
+    name="delver",
+    make=make,
+    games=WHOLE,
+    plays=True,
+    check=check,
+    switches=listed(),
+    unlisted_keys=False,
 )

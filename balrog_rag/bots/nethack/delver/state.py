@@ -67,6 +67,9 @@ class Plan:
     """The tactics that are switched on."""
 
 
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
 def plan_of(options: Mapping[str, Any]) -> Plan:
     """The plan with these settings changed."""
     tactics = {field.name: bool for field in fields(Switches)}
@@ -77,7 +80,7 @@ def plan_of(options: Mapping[str, Any]) -> Plan:
             raise ConfigError(f"agent.options: delver has no {name!r}{nearest(name, known)}")
         wanted = known[name]
         if not isinstance(value, (int, float) if wanted is float else wanted):
-            raise ConfigError(f"agent.options.{name}: {value!r} is no {wanted.__name__}")
+            raise ConfigError(f"agent.options.{name}: expected {_TYPES[wanted]}, got {value!r}")
     if options.get("aim", DEEP) not in (DEEP, HELD):
         raise ConfigError(f"agent.options.aim: {options['aim']!r} is neither {DEEP} nor {HELD}")
     chosen = {name: value for name, value in options.items() if name in tactics}

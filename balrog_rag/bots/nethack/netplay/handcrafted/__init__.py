@@ -28,4 +28,9 @@ def make(begin: Begin) -> Program:
     return play(begin.screen, bug_of(begin.options))
 
 
-HANDCRAFTED = ProgramKind(name="handcrafted", make=make, games=(*WHOLE, "netplay"), plays=True)
+def check(options: Mapping[str, Any]) -> None:
+    """Refuse other options, before a game begins."""
+    bug_of(options)
+
+
+HANDCRAFTED = ProgramKind(name="handcrafted", make=make, games=(*WHOLE, "netplay"), plays=True, check=check)
