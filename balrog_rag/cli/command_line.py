@@ -139,9 +139,14 @@ def chosen_port(given: int | None, needs: str, served: bool) -> int:
 
 
 def folder_to_write(option: str, path: Path) -> None:
-    """Reject a folder that cannot be created because a file is in its way."""
+    """Reject a folder that cannot be created because a file is in its way, and the folder of a run."""
     if part := file_in_the_way(path):
         raise ConfigError(f"{option} {path}: {part} is a file; name a folder")
+    if (path / "config.json").is_file():
+        from balrog_rag.results.run_folder import is_run_folder
+
+        if is_run_folder(path):
+            raise ConfigError(f"{option} {path}: is a run folder, whose files could be lost; name another")
 
 
 def made_folder(option: str, path: Path) -> None:

@@ -69,8 +69,6 @@ def report(options: argparse.Namespace) -> int:
     out, title, baseline = options.out or Path("reports") / name, options.title or name, options.baseline
     refuse_difference(options.detect)
     folder_to_write("--out", out)
-    if (out / "config.json").is_file():
-        raise ConfigError(f"--out {out}: is a run folder, whose episodes.csv would be lost; name another")
     pick(arms, baseline)  # a mistake is reported before pages are written
     experiment = of_sweep(options.runs[0]) if len(options.runs) == 1 else None
     if experiment is not None:

@@ -208,6 +208,14 @@ def frozen_config(run: Path) -> FrozenConfig:
         raise RunFolderError(f"{path}: cannot be read ({error.strerror})") from error
 
 
+def is_run_folder(path: Path) -> bool:
+    """Whether a folder has the frozen configuration of a run, and so files that nothing else may replace."""
+    try:
+        return bool(decoded_json(read_file(path / CONFIG), FrozenConfig).digest)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
 def decoded_config(path: Path, data: bytes) -> FrozenConfig:
     """Return the configuration in the content of config.json."""
     try:

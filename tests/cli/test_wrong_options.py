@@ -100,6 +100,24 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "report r --out r",
+        "config schema --out r",
+        "export r --to jsonl --out r",
+        "leaderboard build r --out r",
+        "leaderboard site r --no-verify --out r",
+    ],
+)
+def test_nothing_is_written_into_a_run_folder(work: Path, words: str) -> None:
+    before = files(work / "r")
+    done = command("balrog_rag", *words.split(), cwd=work)
+    assert done.returncode == 2
+    assert done.stderr == "error: --out r: is a run folder, whose files could be lost; name another\n"
+    assert files(work / "r") == before
+
+
+@pytest.mark.parametrize(
     ("library", "words", "says"),
     [
         ("ray", "runner=ray", "runner=ray: ray is not installed; pip install 'balrog_rag[ray]'"),

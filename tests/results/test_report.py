@@ -345,7 +345,5 @@ def test_a_report_is_not_written_into_a_run_folder(builder, capsys):
     write_all(builder.path)
     before = {path: path.read_bytes() for path in builder.path.rglob("*") if path.is_file()}
     assert report_command([str(builder.path), "--out", str(builder.path), "--formats", "csv"]) == 2
-    assert (
-        f"--out {builder.path}: is a run folder, whose episodes.csv would be lost" in capsys.readouterr().err
-    )
+    assert f"--out {builder.path}: is a run folder, whose files could be lost" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in builder.path.rglob("*") if path.is_file()} == before
