@@ -353,10 +353,6 @@ def misplaced(before: Entry | None, entry: Entry, steps: int) -> str:
     return ""
 
 
-MOST = 1_000_000_000
-"""Dollars or seconds of one answer above which sums and squares of them would lose their meaning."""
-
-
 def impossible_figure(reply: Reply) -> str:
     """Describe a figure of an answer that cannot be true (negative cost, tokens, time); "" if all can."""
     used = reply.usage
@@ -364,8 +360,6 @@ def impossible_figure(reply: Reply) -> str:
         return "an answer with a negative number of tokens"
     if reply.latency < 0 or reply.attempts < 1 or (reply.cost is not None and reply.cost < 0):
         return "an answer with a negative cost or latency, or fewer than 1 attempt"
-    if reply.latency > MOST or (reply.cost or 0) > MOST:
-        return f"an answer of more than {MOST:,} dollars or seconds"
     return ""
 
 

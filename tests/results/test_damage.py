@@ -78,10 +78,6 @@ BROKEN = {
     "later version": (swap(b'"v":3', b'"v":9'), "line 1: journal version 9, this program reads versions 1"),
     "a changed cost": (swap(b'"cost":0.001', b'"cost":0.002'), "line 3 was changed"),
     "a negative cost": (swap(b'"cost":0.001', b'"cost":-9.5'), "line 3: an answer with a negative cost"),
-    "a huge cost": (
-        swap(b'"cost":0.001', b'"cost":1e308'),
-        "line 3: an answer of more than 1,000,000,000 dol",
-    ),
     "negative tokens": (
         swap(b'"input":100', b'"input":-100'),
         "line 3: an answer with a negative number of tokens",
@@ -94,7 +90,7 @@ BROKEN = {
     ),
     "a blank last line": (lambda whole: b"".join(whole) + b"\n", "line 14 is not a journal entry"),
 }
-CHAINED = ("step twice", "step lost", "end miscounts", "a negative cost", "a huge cost", "negative tokens")
+CHAINED = ("step twice", "step lost", "end miscounts", "a negative cost", "negative tokens")
 """Damage that is detected however well the chain was forged."""
 
 
