@@ -47,8 +47,10 @@ def eat_corpses(bot: Bot, alarm: moving.Alarm | None = None) -> Did:
         if t.distance(place, player.here) > TUNING.to_corpse:
             continue
         told = yield from moving.go_to(player, [place], alarm or bot.alarm)
-        if player.here == place:
+        if player.here == place and not _disturbed(bot):  # who came in sight meanwhile interrupts no meal
             told = yield from surviving.eat_corpse(player, species.name)
+        elif player.here == place:
+            return True
         if told not in (moving.ALARMED, Told.STOPPED_EATING):
             del level.fresh[place]
         return True

@@ -1,0 +1,25 @@
+"""Whom to shoot, to go to and to count on in a fight, and when to leave the stairs."""
+
+import pytest
+
+from balrog_rag.bots.nethack.delver import meals
+from balrog_rag.bots.nethack.delver.state import Bot
+from tests.bots.skills.made import made
+from tests.bots.skills.test_surviving import ROOM
+
+NEAR_KOBOLD = ROOM + "MONSTER:('k',\"large kobold\"),(2,1),hostile,asleep\n"
+FAR_KOBOLD = ROOM + "MONSTER:('k',\"large kobold\"),(3,1),hostile,asleep\n"
+
+
+@pytest.mark.parametrize("came", [False, True])
+def test_no_meal_is_begun_before_whom_the_way_there_showed(came: bool, monkeypatch) -> None:
+    with made(ROOM + 'OBJECT:(\'%\',"corpse"),(2,1),montype:"jackal"\n') as game:
+        player = game.player
+        (place,) = player.level.objects
+        player.level.fresh[place] = player.body.turn
+        looks = iter([False, came])
+        monkeypatch.setattr(meals, "_disturbed", lambda _: next(looks))
+        assert game.run(lambda _: meals.eat_corpses(Bot(player)))
+        assert player.here == place
+        assert (ord("e") in game.pressed) is not came
+        assert (place in player.level.fresh) is came
