@@ -163,6 +163,16 @@ def test_a_corridor_that_ends_at_the_wall_of_a_room_without_a_way_is_searched_th
     assert ahead not in exploring.Hopes(level, Ways(level, t.spot(38, 10)))._chances
 
 
+def test_the_wall_of_a_room_without_a_way_is_searched_also_where_two_corridors_begin():
+    ahead = t.spot(43, 10)
+    way = [(column, 10, t.CORRIDOR) for column in range(38, 43)]
+    level = drawn(*way, (42, 11, t.CORRIDOR), (43, 10, next(iter(t.WALLS))), (44, 10, t.FLOOR))
+    hopes = exploring.Hopes(level, Ways(level, t.spot(38, 10)))
+    assert hopes._chances[ahead] > hopes._chances[t.spot(42, 9)]
+    level.set_terrain(t.spot(44, 10), t.UNKNOWN)
+    assert ahead not in exploring.Hopes(level, Ways(level, t.spot(38, 10)))._chances
+
+
 @pytest.mark.parametrize(
     ("beside", "passage"), [(t.CORRIDOR, True), (t.FLOOR, False), (next(iter(t.WALLS)), False)]
 )

@@ -121,8 +121,8 @@ class Hopes:
         beside = t.BESIDE[place]
         unknown = [near for near in beside if ground[near] == t.UNKNOWN and t.INSIDE[near]]
         known = [near for near in beside if t.DARING[ground[near]]]
-        if len(known) == 1:
-            self._weigh_end(place)
+        if not self._is_door(place):
+            self._weigh_end(place, TUNING.chance_cut_off if len(known) == 1 else TUNING.chance_aside)
         for near in unknown:
             if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
                 self._note(near, TUNING.chance_cut_off)
@@ -132,11 +132,14 @@ class Hopes:
                 ahead = near - place == place - known[0]
                 self._note(near, TUNING.chance_ahead if ahead else TUNING.chance_aside)
 
-    def _weigh_end(self, end: int) -> None:
-        """Weigh the walls where a corridor ends, before rooms that no way leads to."""
-        for wall in t.BESIDE[end]:
-            if self._level.terrain[wall] in t.WALLS and self._cut_off_behind(wall, wall - end):
-                self._note(wall, TUNING.chance_cut_off)
+    def _weigh_end(self, corridor: int, chance: float) -> None:
+        """Weigh the walls beside a corridor, before rooms that no way leads to.
+
+        Several corridors may begin before the same door (mklev.c, join()), so not only ends count.
+        """
+        for wall in t.BESIDE[corridor]:
+            if self._level.terrain[wall] in t.WALLS and self._cut_off_behind(wall, wall - corridor):
+                self._note(wall, chance)
 
     def _is_niche(self, place: int, door: int) -> bool:
         """Whether a corridor is one square above or below a door: hardly any way leads on from niches."""
