@@ -4,6 +4,8 @@ import pytest
 
 from balrog_rag.bots.nethack.delver import meals
 from balrog_rag.bots.nethack.delver.state import Bot
+from balrog_rag.bots.nethack.skills import fighting
+from balrog_rag.envs.nethack.world import terrain as t
 from tests.bots.skills.made import made
 from tests.bots.skills.test_surviving import ROOM
 
@@ -23,3 +25,13 @@ def test_no_meal_is_begun_before_whom_the_way_there_showed(came: bool, monkeypat
         assert player.here == place
         assert (ord("e") in game.pressed) is not came
         assert (place in player.level.fresh) is came
+
+
+@pytest.mark.parametrize("ground", [1, min(t.CLOSED_DOORS)])
+def test_who_stands_in_a_wall_or_a_door_can_be_shot(ground: int) -> None:
+    with made(FAR_KOBOLD) as game:
+        player, (kobold,) = game.player, game.player.world.monsters
+        player.level.set_terrain(kobold.place, ground)
+        assert fighting.in_range(player, player.here, kobold)
+        player.level.set_terrain((player.here + kobold.place) // 2, ground)
+        assert not fighting.in_range(player, player.here, kobold)

@@ -234,11 +234,14 @@ def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bo
     if not nearest <= t.distance(start, place) <= TUNING.throw_reach or not t.heading(start, place):
         return False
     friends = {monster.place for monster in player.world.monsters if not monster.hostile}
-    flight = list(itertools.takewhile(partial(_open, level), t.ray(start, place, TUNING.missile_flight)))
+    way = t.ray(start, place, TUNING.missile_flight)
+    flight = list(itertools.takewhile(partial(_open, level, place), way))
     return place in flight and friends.isdisjoint(flight)
 
 
-def _open(level: Level, place: int) -> bool:
-    """Whether missiles fly over a square."""
+def _open(level: Level, target: int, place: int) -> bool:
+    """Whether missiles fly over a square; a target in a wall has dug it, and its door is open by now."""
     ground = level.terrain[place]
+    if place == target:
+        return place not in level.boulders
     return t.DARING[ground] and ground not in t.CLOSED_DOORS and place not in level.boulders
