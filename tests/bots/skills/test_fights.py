@@ -5,6 +5,7 @@ import pytest
 from balrog_rag.bots.nethack.delver import meals
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import fighting
+from balrog_rag.bots.nethack.skills.told import Told
 from balrog_rag.envs.nethack.world import terrain as t
 from tests.bots.skills.made import made
 from tests.bots.skills.test_surviving import ROOM
@@ -35,3 +36,11 @@ def test_who_stands_in_a_wall_or_a_door_can_be_shot(ground: int) -> None:
         assert fighting.in_range(player, player.here, kobold)
         player.level.set_terrain((player.here + kobold.place) // 2, ground)
         assert not fighting.in_range(player, player.here, kobold)
+
+
+@pytest.mark.parametrize(("helpless", "told"), [(0, Told.WAITED), (1000, Told.ARRIVED)])
+def test_a_sleeper_is_gone_to_since_it_does_not_come(helpless: int, told: Told) -> None:
+    with made(FAR_KOBOLD) as game:
+        (kobold,) = game.player.world.monsters
+        kobold.helpless = helpless
+        assert game.run(fighting.approach, [kobold]) == told

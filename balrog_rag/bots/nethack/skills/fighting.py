@@ -154,7 +154,8 @@ def approach(player: Player, enemies: Sequence[Monster]) -> Skill:
     way = first(player.level, player.here, targets.__contains__, occupied(player) - targets)
     if way is None or len(way) > 2 * TUNING.throw_reach:
         return Told.NOBODY_WITHIN_REACH
-    if len(way) == 2 and any(enemy.species and enemy.species.speed > TUNING.crawling for enemy in enemies):
+    awake = [enemy for enemy in enemies if enemy.helpless <= player.body.turn]  # the others do not come
+    if len(way) == 2 and any(enemy.species and enemy.species.speed > TUNING.crawling for enemy in awake):
         yield from player.command(keys.SEARCH)  # an enemy that comes to us does not hit first
         return Told.WAITED
     return (yield from step(player, way[0]))
