@@ -2,10 +2,11 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import meals
+from balrog_rag.bots.nethack.delver import meals, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import fighting
 from balrog_rag.bots.nethack.skills.told import Told
+from balrog_rag.envs.nethack.world import known_world as w
 from balrog_rag.envs.nethack.world import terrain as t
 from tests.bots.skills.made import made
 from tests.bots.skills.test_surviving import ROOM
@@ -44,3 +45,16 @@ def test_a_sleeper_is_gone_to_since_it_does_not_come(helpless: int, told: Told) 
         (kobold,) = game.player.world.monsters
         kobold.helpless = helpless
         assert game.run(fighting.approach, [kobold]) == told
+
+
+def test_who_starves_on_the_stairs_does_not_fight_to_the_death() -> None:
+    with made(NEAR_KOBOLD) as game:
+        player, enemies = game.player, game.player.hostiles()
+        bot = Bot(player)
+        player.level.set_terrain(player.here, t.STAIRS_UP)
+        player.body.depth, player.body.hp = 2, 1
+        bot.flights[player.world.place] = 2
+        assert not retreat.losing(bot, enemies)
+        player.body.hunger, player.world.items = w.WEAK, []
+        assert bot.starving()
+        assert retreat.losing(bot, enemies)

@@ -22,8 +22,8 @@ MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
 def losing(bot: Bot, enemies: Sequence[Monster]) -> bool:
     """Whether the fight against these enemies should end."""
     player = bot.player
-    if on_base(bot):
-        return False  # on stairs we can fight until it becomes serious
+    if on_base(bot) and not bot.starving():
+        return False  # on stairs we can fight until it becomes serious, and leave then
     hp, cost = player.body.hp, cost_of(player, enemies)
     near = adjacent(player, enemies)
     if sum(worst_a_turn(player, enemy.species) for enemy in near) >= hp:
