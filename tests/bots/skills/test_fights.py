@@ -2,7 +2,7 @@
 
 import pytest
 
-from balrog_rag.bots.nethack.delver import meals, retreat
+from balrog_rag.bots.nethack.delver import errands, meals, retreat
 from balrog_rag.bots.nethack.delver.state import Bot
 from balrog_rag.bots.nethack.skills import fighting
 from balrog_rag.bots.nethack.skills.told import Told
@@ -58,3 +58,15 @@ def test_who_starves_on_the_stairs_does_not_fight_to_the_death() -> None:
         player.body.hunger, player.world.items = w.WEAK, []
         assert bot.starving()
         assert retreat.losing(bot, enemies)
+
+
+@pytest.mark.parametrize(
+    "words", ["You hear a nearby zap.  The wand hits you!", "The bolt of cold hits you!"]
+)
+def test_a_wand_is_fire_too(words: str) -> None:
+    with made(ROOM) as game:
+        player, bot = game.player, Bot(game.player, hurt=True)
+        assert not bot.under_fire()
+        player.heard.append(words)
+        next(errands.upkeep(bot), None)
+        assert bot.under_fire()

@@ -15,7 +15,10 @@ from balrog_rag.envs.nethack.world.known_world import Monster
 from balrog_rag.envs.nethack.world.refusals import Act, Refusal
 from balrog_rag.envs.nethack.world.routes import Ways
 
-MISSILES = ("You are hit by", " shoots ", " throws ", " zaps ")
+MISSILES = (
+    *("You are hit by", " shoots ", " throws ", " zaps "),
+    *("a nearby zap", "The wand hits you", "magic missile hits you", "ray hits you", "The bolt of"),
+)
 """Messages about attackers that Elbereth does not stop."""
 
 
