@@ -54,7 +54,17 @@ def needs(bot: Bot) -> Did:
     if player.level.watched and body.condition & (w.BLIND | w.HALLUCINATING) and not bot.hurt:
         yield from exploring.search(player, TUNING.short_wait)  # whom we run into might be a watchman
         return True
+    if _reels_beside_a_pet(bot) and not bot.enemies():
+        yield from exploring.search(player, 1)
+        return True
     return False
+
+
+def _reels_beside_a_pet(bot: Bot) -> bool:
+    """Whether a step may go astray and strike our pet (uhitm.c:344, is_safepet()): its death costs luck."""
+    player = bot.player
+    near = any(m.tame and t.distance(m.place, player.here) <= 2 for m in player.world.monsters)
+    return near and bool(player.body.condition & (w.STUNNED | w.CONFUSED))
 
 
 def escorted(bot: Bot) -> Did:

@@ -54,6 +54,8 @@ def follow(bot: Bot, rules: Sequence[Rule], done: Callable[[], bool]) -> Skill:
 def _move(bot: Bot, rules: Sequence[Rule]) -> Skill:
     bot.hp, before = bot.player.body.hp, bot.felt
     bot.felt, bot.hurt = bot.hp, bot.hp < before
+    if bot.hurt:
+        bot.struck_at = bot.player.body.turn
     for rule in rules:
         bot.why = rule.__name__
         if (yield from rule(bot)):

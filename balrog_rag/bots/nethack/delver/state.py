@@ -140,6 +140,8 @@ class Bot:
     """How often."""
     haven: tuple[Place, int] | None = None
     """Where Elbereth was written to rest on it."""
+    struck_at: int = -100
+    """The turn in which hit points were last lost."""
     shot_at: int = -100
     """The turn in which somebody unseen hurt us as we rested."""
     guard_seen: int = -100
@@ -252,9 +254,16 @@ class Bot:
         species = monster.species
         if species and (self.spares(monster) or (species.stays and not near)):
             return False
-        if species is None and not near:
+        if species is None and (not near or self._may_be_our_pet()):
             return False  # only felt, perhaps long ago
         return near or self.player.body.turn >= self.ignored.get(monster.number, 0)
+
+    def _may_be_our_pet(self) -> bool:
+        """Whether whom we feel while blind may be our pet: it was about not long ago, and nobody hurts us."""
+        body, seen = self.player.body, self.player.level.pet
+        about = seen is not None and body.turn - seen < TUNING.pet_about
+        unhurt = body.turn - self.struck_at > TUNING.pet_doubted
+        return bool(body.condition & w.BLIND) and about and unhurt
 
     def tire(self, monster: Monster, turns: int) -> None:
         """Count a step towards a monster; after many it is left alone for a while."""

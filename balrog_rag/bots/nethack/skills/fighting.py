@@ -237,6 +237,8 @@ def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bo
     friends = {monster.place for monster in player.world.monsters if not monster.hostile}
     way = t.ray(start, place, TUNING.missile_flight)
     flight = list(itertools.takewhile(partial(_open, level, place), way))
+    if enemy.species and enemy.species.explodes:
+        flight += t.NEAR[place]
     return place in flight and friends.isdisjoint(flight)
 
 

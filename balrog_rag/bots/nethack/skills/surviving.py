@@ -83,7 +83,7 @@ def in_mortal_need(player: Player) -> bool:
 
 def may_pray(player: Player, desperate: bool = False) -> bool:
     """Whether a prayer in great need is likely to be heard, or at least may be if nothing else is left."""
-    if player.unlucky:
+    if player.unlucky or player.body.turn < player.luckless:
         return False
     if player.prayed is None:
         return player.body.turn >= TUNING.first_prayer

@@ -174,6 +174,8 @@ class Tuning:
     # Fights
     enemy_sight: int = _chosen(10, "squares within which an enemy counts")
     chase_steps: int = _chosen(15, "steps towards a monster in vain after which it is left alone for a while")
+    pet_about: int = _chosen(60, "turns since a pet was seen for which a blind hero may feel it")
+    pet_doubted: int = _chosen(5, "turns after a wound in which who is felt is taken for an enemy")
     suspect_near: int = _chosen(
         6, "squares within which a monster believed peaceful is doubted when something hurts"
     )

@@ -38,6 +38,15 @@ BRANCHES = {
     "in the endgame": 7,
 }
 """The branches by their names in `You are in ..., on level 3.`"""
+_LUCK_LOST = {
+    "rumble of distant thunder": 1,  # our pet died by our hand (mon.c:2476 and 2512)
+    "You murderer!": 2,
+    "looking glass shatters": 2,
+    "mirror shatters": 2,
+}
+"""By what the game says, points of luck that we lose."""
+_LUCK_RETURNS = 600
+"""Luck changes by one towards nought every so many turns of the game (timeout.c:492)."""
 _PATIENCE = 60
 """Key presses without game time after which an action that takes time is forced."""
 
@@ -71,6 +80,8 @@ class Player:
         """The turn of the last prayer."""
         self.unlucky = False
         """Whether we did something that gods punish."""
+        self.luckless = 0
+        """The turn up to which our luck is bad, so that no prayer is heard (pray.c:1822)."""
         self.pit: Pit | None = None
         """The pit dug last."""
         self.thrown: set[str] = set()
@@ -226,6 +237,10 @@ class Player:
         """Record messages about our health and skills."""
         if "You feel more confident in your" in message or "you could be more dangerous" in message:
             self.trained = True
+        lost = sum(points for words, points in _LUCK_LOST.items() if words in message)
+        if lost:
+            begun = max(self.luckless, self.body.turn) // _LUCK_RETURNS
+            self.luckless = (begun + lost) * _LUCK_RETURNS
         if "no free hand to write" in message:
             self.cursed_hands = True
         if welded := _WELDED.search(message):
