@@ -122,7 +122,7 @@ class Hopes:
         unknown = [near for near in beside if ground[near] == t.UNKNOWN and t.INSIDE[near]]
         known = [near for near in beside if t.DARING[ground[near]]]
         if not self._is_door(place):
-            self._weigh_end(place, TUNING.chance_cut_off if len(known) == 1 else TUNING.chance_aside)
+            self._weigh_cut_off(place, TUNING.chance_cut_off if len(known) == 1 else TUNING.chance_aside)
         for near in unknown:
             if any(self._cut_off(beyond) for beyond in t.NEAR[near]):
                 self._note(near, TUNING.chance_cut_off)
@@ -132,7 +132,7 @@ class Hopes:
                 ahead = near - place == place - known[0]
                 self._note(near, TUNING.chance_ahead if ahead else TUNING.chance_aside)
 
-    def _weigh_end(self, corridor: int, chance: float) -> None:
+    def _weigh_cut_off(self, corridor: int, chance: float) -> None:
         """Weigh the walls beside a corridor, before rooms that no way leads to.
 
         Several corridors may begin before the same door (mklev.c, join()), so not only ends count.

@@ -39,7 +39,7 @@ BRANCHES = {
 }
 """The branches by their names in `You are in ..., on level 3.`"""
 _LUCK_LOST = {
-    "rumble of distant thunder": 1,  # our pet died by our hand (mon.c:2476 and 2512)
+    "rumble of distant thunder": 1,  # our pet died by our hand (mon.c:2474 and 2509)
     "You murderer!": 2,
     "looking glass shatters": 2,
     "mirror shatters": 2,
