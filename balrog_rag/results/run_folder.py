@@ -209,11 +209,13 @@ def frozen_config(run: Path) -> FrozenConfig:
 
 
 def is_run_folder(path: Path) -> bool:
-    """Whether a folder has the frozen configuration of a run, and so files that nothing else may replace."""
+    """Whether a folder's config.json is a run's, or damaged, so that nothing may be written beside it."""
     try:
         return bool(decoded_json(read_file(path / CONFIG), FrozenConfig).digest)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (FileNotFoundError, msgspec.ValidationError):  # none, or one of something else
         return False
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return True
 
 
 def decoded_config(path: Path, data: bytes) -> FrozenConfig:

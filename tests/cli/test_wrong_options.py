@@ -6,11 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from balrog_rag.cli.command_line import folder_to_write
+from balrog_rag.contracts.errors import ConfigError
 from tests.support import CLEAN, PATIENCE, command, evaluate
 
 
@@ -115,6 +118,17 @@ def test_nothing_is_written_into_a_run_folder(work: Path, words: str) -> None:
     assert done.returncode == 2
     assert done.stderr == "error: --out r: is a run folder, whose files could be lost; name another\n"
     assert files(work / "r") == before
+
+
+@pytest.mark.parametrize(
+    ("content", "refused"), [('{"config": {"env"', True), ('{"type": "object"}', False), ("{}", False)]
+)
+def test_nothing_is_written_beside_a_damaged_configuration(
+    tmp_path: Path, content: str, refused: bool
+) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ConfigError, match="is a run folder") if refused else nullcontext():
+        folder_to_write("--out", tmp_path)
 
 
 @pytest.mark.parametrize(
