@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from balrog_rag.banks import BANKS
 from balrog_rag.banks.arm_comparison import chosen_measures, compared, horizon, loaded
 from balrog_rag.banks.bank_arms import arms_of
-from balrog_rag.banks.stored_bank import BANKS, StoredBank, read
+from balrog_rag.banks.stored_bank import StoredBank, read
 from balrog_rag.contracts import registry
 from balrog_rag.contracts.errors import BalrogError, ConfigError
 from balrog_rag.contracts.programs import Begin, Program, ProgramKind
@@ -53,7 +54,8 @@ def bank(played: Path) -> StoredBank:
         (("play", "b", "--arm", "../x=agent=cot"), "error: --arm '../x': use letters"),
         (("play", "b", "--arms", "../x"), "error: --arms '../x': use letters"),
         (("publish", "../b", "--out", "new"), "error: NAME '../b': use letters"),
-        (("publish", "b", "--out", "results/r"), "error: results/r: not empty; name a new folder"),
+        (("publish", "b", "--out", "results/r"), "error: --out results/r: is a run folder, whose files"),
+        (("publish", "b", "--out", "results"), "error: results: not empty; name a new folder"),
         (
             ("publish", "b", "--out", "banks/b"),
             "error: banks/b: a bank is there already; choose",
