@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from balrog_rag.banks import BANKS
 from balrog_rag.contracts.data import digest
 from balrog_rag.contracts.errors import ConfigError, JournalError, RunFolderError
 from balrog_rag.contracts.registry import nearest
@@ -22,8 +23,6 @@ from balrog_rag.util.files import LARGE, read_file
 from balrog_rag.util.shell_commands import command
 from balrog_rag.util.terminal_safe import one_line
 
-BANKS = Path("banks")
-"""The folder of banks unless another is named."""
 MANIFEST = "bank.json"
 VERSION = 1
 MOST_STATES = 100_000
@@ -125,7 +124,7 @@ def write(folder: Path, bank: Bank) -> None:
 
 
 def refuse_taken(folder: Path) -> None:
-    """Raise the error for a folder that a new bank cannot have."""
+    """Reject a folder that has a bank or anything else in it."""
     if (folder / MANIFEST).exists():
         raise _taken(folder)
     if folder.is_dir() and any(folder.iterdir()):

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from balrog_rag.banks.stored_bank import BANKS
+from balrog_rag.banks import BANKS
 from balrog_rag.cli.command_line import Parser, called, ended, folder_to_write, within, without_command
 from balrog_rag.util.terminal_safe import terminal_safe
 

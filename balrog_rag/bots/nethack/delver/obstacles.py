@@ -110,8 +110,8 @@ def _to_be_set_off(bot: Bot, enemy: Monster) -> bool:
 def set_off(bot: Bot, enemy: Monster) -> Skill:
     """Trigger an explosion while we are healthy enough; the monster blocks the way."""
     player = bot.player
-    friends = {other.place for other in player.world.monsters if not other.hostile}
-    if not friends.isdisjoint(t.NEAR[enemy.place]):  # killing a pet costs luck, and prayers fail then
+    if not player.friends().isdisjoint(t.NEAR[enemy.place]):
+        # Killing a pet costs luck, and prayers fail then.
         return (yield from exploring.search(player, 1))
     if player.body.hp < TUNING.blast_hp and player.body.hp < player.body.max_hp:
         return (yield from exploring.search(player, TUNING.blast_wait))

@@ -60,8 +60,7 @@ def dig_down(player: Player, alarm: Alarm, elbereth: Callable[[], bool] = always
 
 def held(player: Player) -> bool:
     """Whether a monster next to us holds us: one cannot walk away, or fall through a hole (dig.c:669)."""
-    near = (enemy.species for enemy in player.hostiles(within=1))
-    return any(species is not None and species.name == player.holder for species in near)
+    return any(player.holds(enemy) for enemy in player.hostiles(within=1))
 
 
 def _dig_here(player: Player, alarm: Alarm, elbereth: Callable[[], bool]) -> Skill:

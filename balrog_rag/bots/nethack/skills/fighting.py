@@ -121,7 +121,7 @@ def fight(player: Player, enemies: Sequence[Monster]) -> Skill:
     near = [enemy for enemy in adjacent(player, enemies) if touchable(player, enemy)]
     if near:
         # Who is held strikes at nobody else until that one is dead (hack.c:1520).
-        holders = [enemy for enemy in near if enemy.species and enemy.species.name == player.holder]
+        holders = [enemy for enemy in near if player.holds(enemy)]
         return (yield from attack(player, weakest(player, holders or near)))
     if (yield from shoot(player, enemies)) == THREW:
         return THREW
@@ -234,12 +234,11 @@ def in_range(player: Player, start: int, enemy: Monster, nearest: int = 1) -> bo
     nearest = 2 if enemy.species and enemy.species.explodes else nearest
     if not nearest <= t.distance(start, place) <= TUNING.throw_reach or not t.heading(start, place):
         return False
-    friends = {monster.place for monster in player.world.monsters if not monster.hostile}
     way = t.ray(start, place, TUNING.missile_flight)
     flight = list(itertools.takewhile(partial(_open, level, place), way))
     if enemy.species and enemy.species.explodes:
         flight += t.NEAR[place]
-    return place in flight and friends.isdisjoint(flight)
+    return place in flight and player.friends().isdisjoint(flight)
 
 
 def _open(level: Level, target: int, place: int) -> bool:

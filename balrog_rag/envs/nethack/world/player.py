@@ -265,3 +265,11 @@ class Player:
         here = self.here
         near = [m for m in self.world.monsters if m.hostile and t.distance(m.place, here) <= within]
         return sorted(near, key=lambda monster: (t.distance(monster.place, here), monster.place))
+
+    def holds(self, monster: Monster) -> bool:
+        """Whether a monster next to us is of the kind that holds us."""
+        return monster.species is not None and monster.species.name == self.holder
+
+    def friends(self) -> set[int]:
+        """Squares of who would be wronged by a missile or an explosion: pets and peaceful ones."""
+        return {monster.place for monster in self.world.monsters if not monster.hostile}
