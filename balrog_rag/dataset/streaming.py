@@ -66,7 +66,7 @@ def playable(path: Path, name: str, games: Sequence[int] | None = None) -> list[
     """Return the games of a dataset; raise a DatasetError unless all their files are complete."""
     root, found = database.dataset(path, name).root, database.files(path, name)
     if not root.is_dir():
-        move = command("dataset", "move", "--db", path, name, "FOLDER")
+        move = command("dataset", "move", name, "FOLDER", "--db", path)
         raise DatasetError(f"{name}: its folder {root} is gone; if it was moved, {move}")
     chosen = list(found if games is None else games)
     if strangers := [game for game in chosen if game not in found]:

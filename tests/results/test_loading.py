@@ -230,6 +230,7 @@ def test_runs_are_grouped_by_environment_with_their_episodes_in_order(builder):
 def test_games_of_an_environment_that_is_not_installed_are_named_with_their_run(new_run, monkeypatch):
     run = new_run("run", planned=1)
     run.nethack(0, [{}])
-    monkeypatch.delitem(registry.environments._builtin, "nle")
+    others = {name: where for name, where in registry.environments._builtin.items() if name != "nle"}
+    monkeypatch.setattr(registry.environments, "_builtin", others)  # put back as it was, in its order
     with pytest.raises(RunFolderError, match=r"run/config.json: plans games of 'nle', .*; install"):
         load(run.path)
